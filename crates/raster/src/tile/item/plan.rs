@@ -138,6 +138,49 @@ fn places(s: &State, samples: usize) -> [[u8; 2]; MAX_SAMPLES] {
     places
 }
 
+/// The colour attachments that a draw in `sub` writes, and whether it leaves anything of any of them.
+fn colors(p: &GraphicsPipeline, s: &State, sub: &Subpass, targets: &Targets) -> (Vec<Color>, bool) {
+    let target = |a: Option<u32>| a.and_then(|a| targets.list.get(a as usize));
+    let output = |slot: u16| p.fragment.as_ref().and_then(|f| f.outputs.iter().position(|(o, _)| *o == slot));
+    let mut colors = Vec::new();
+    let mut bare = false;
+    for (i, a) in sub.colors.iter().enumerate() {
+        let Some(plane) = target(*a).and_then(|t| t.color.as_ref()) else { continue };
+        let location = s.blend.locations.get(i).copied().unwrap_or(i as u32);
+        let slots = |base: u16| std::array::from_fn(|c| output(base + location as u16 * 4 + c as u16));
+        let outputs: [Option<usize>; 4] = if location < 64 { slots(0) } else { [None; 4] };
+        let writer = Writer::new(plane.format, &s.blend, i);
+        let second = if location == 0 { slots(SECOND_SOURCE) } else { [None; 4] };
+        let second = second.iter().any(|o| o.is_some()).then_some(second);
+        if (outputs.iter().all(|o| o.is_none()) && second.is_none()) || !writer.writes() {
+            bare = true;
+            continue;
+        }
+        bare |= !writer.opaque();
+        colors.push(Color { attachment: a.unwrap_or(0), writer, outputs, second });
+    }
+    (colors, bare)
+}
+
+/// When a draw's fragments are tested. `f`: the fragment program's interface; `changes`: coverage changes after shading; `reads`: the
+/// program reads the depth or stencil that the tests write.
+fn when(tests: &Tests, f: Option<&Interface>, changes: bool, reads: bool) -> When {
+    let Some(f) = f else { return if tests.idle() { When::Never } else { When::Early } };
+    let kept = f.depth == DepthMode::Unwritten && !f.writes_memory;
+    if tests.idle() {
+        When::Never
+    } else if !f.early_tests && reads {
+        // The fragment reads what is there before its own tests.
+        When::Late
+    } else if f.early_tests || (!changes && kept && !f.writes_stencil) {
+        When::Early
+    } else if tests.monotonic() && kept {
+        When::Both
+    } else {
+        When::Late
+    }
+}
+
 /// What follows from pipeline and state alone, for geometry and for tiles.
 pub struct Prepared {
     pub geometry: geometry::Prepared,
@@ -205,42 +248,11 @@ impl Plan {
         let none = p.fragment.as_ref().map_or_else(Interface::default, |f| f.interface.clone());
         let output =
             |slot: u16| p.fragment.as_ref().and_then(|f| f.outputs.iter().position(|(o, _)| *o == slot));
-        let mut colors = Vec::new();
-        let mut bare = false;
-        for (i, a) in sub.colors.iter().enumerate() {
-            let Some(plane) = target(*a).and_then(|t| t.color.as_ref()) else { continue };
-            let location = s.blend.locations.get(i).copied().unwrap_or(i as u32);
-            let slots = |base: u16| std::array::from_fn(|c| output(base + location as u16 * 4 + c as u16));
-            let outputs: [Option<usize>; 4] = if location < 64 { slots(0) } else { [None; 4] };
-            let writer = Writer::new(plane.format, &s.blend, i);
-            let second = if location == 0 { slots(SECOND_SOURCE) } else { [None; 4] };
-            let second = second.iter().any(|o| o.is_some()).then_some(second);
-            if (outputs.iter().all(|o| o.is_none()) && second.is_none()) || !writer.writes() {
-                bare = true;
-                continue;
-            }
-            bare |= !writer.opaque();
-            colors.push(Color { attachment: a.unwrap_or(0), writer, outputs, second });
-        }
+        let (colors, bare) = colors(p, s, sub, targets);
         let alpha = s.samples.alpha_to_coverage;
         let changes = none.discards || none.writes_sample_mask || alpha;
-        let when = if tests.idle() {
-            When::Never
-        } else if !none.early_tests
-            && (none.reads_depth || (none.reads_tile && tests.writes() && loops(sub, targets)))
-        {
-            // The fragment reads what is there before its own tests.
-            When::Late
-        } else if p.fragment.is_none()
-            || none.early_tests
-            || (!changes && !none.writes_memory && none.depth == DepthMode::Unwritten && !none.writes_stencil)
-        {
-            When::Early
-        } else if tests.monotonic() && !none.writes_memory && none.depth == DepthMode::Unwritten {
-            When::Both
-        } else {
-            When::Late
-        };
+        let reads = none.reads_depth || (none.reads_tile && tests.writes() && loops(sub, targets));
+        let when = when(&tests, p.fragment.is_some().then_some(&none), changes, reads);
         let late = matches!(when, When::Both | When::Late);
         let shades = p.fragment.is_some() && (!colors.is_empty() || none.writes_memory || late || counted);
         let samples = (s.samples.count as usize).clamp(1, MAX_SAMPLES);
