@@ -124,6 +124,8 @@ fn main() {
             grid: Default::default(),
             active: None,
             layers: 1,
+            index: 0,
+            view: None,
             tables: &[],
             prepared: &prepared,
         };
@@ -133,7 +135,7 @@ fn main() {
             batches.push(std::mem::replace(batch, Batch::recycled()));
             true
         };
-        run(&ctx, &draw, &call, 0, None, None, &mut out, &mut each).ok().expect("no fault");
+        run(&ctx, &draw, &call, None, &mut out, &mut each).ok().expect("no fault");
         geometry = geometry.min(t.elapsed().as_secs_f64());
         let t = Instant::now();
         for b in &batches {

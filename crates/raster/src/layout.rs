@@ -32,6 +32,21 @@ impl Grid {
 pub const SIDE: usize = 16;
 pub const BLOCKS: usize = SIDE * SIDE;
 pub const PIXELS: usize = 4096;
+/// Quads of a tile.
+pub const QUADS: usize = PIXELS / 4;
+/// A set of a tile's blocks, a bit each.
+pub type Blocks = [u64; BLOCKS / 64];
+/// The most warps of a wave.
+pub const WARPS: usize = 16;
+
+/// Quads of a block with a lane in `m`, a bit each.
+#[inline(always)]
+pub fn quads(m: u16) -> u8 {
+    let m = m | m >> 1;
+    let m = (m | m >> 2) & 0x1111;
+    // Every fourth bit to bits 12 to 15: no two sums meet.
+    ((m as u32 * 0x1248) >> 12 & 0xF) as u8
+}
 
 /// Column of a lane within its block.
 pub const fn lane_x(lane: usize) -> usize {

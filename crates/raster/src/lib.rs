@@ -5,6 +5,8 @@
 //! [`state`] is what a draw is drawn with, [`pass`] what it is drawn to, [`draw`] the draw itself, [`prim`] a primitive
 //! on its way from geometry to tiles.
 
+#![deny(clippy::too_many_arguments)]
+
 pub mod draw;
 pub mod drawn;
 pub mod geometry;

@@ -106,16 +106,16 @@ fn names(after: &str) -> Vec<String> {
     all
 }
 
-/// What source `depth` modules deep names at the root of its crate.
-fn known(code: &str, depth: usize) -> BTreeSet<String> {
+/// What source `depth` modules deep in the module `root` (`crate::`, or `crate::tile::`) names there.
+fn known(code: &str, root: &str, depth: usize) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
-    for (start, up) in [("crate::".to_string(), 0), ("super::".repeat(depth.max(1)), depth)] {
+    for (start, up) in [(root.to_string(), 0), ("super::".repeat(depth.max(1)), depth)] {
         for (i, _) in code.match_indices(&start) {
             let before = code[..i].chars().next_back().unwrap_or(' ');
             let after = &code[i + start.len()..];
             let whole = !(before.is_alphanumeric() || [':', '_', '$'].contains(&before));
             // `super::` of the root's own file would lead out of the crate.
-            if whole && (up > 0 || start == "crate::") && !after.starts_with("super::") {
+            if whole && (up > 0 || start == root) && !after.starts_with("super::") {
                 found.extend(names(after));
             }
         }
@@ -126,7 +126,10 @@ fn known(code: &str, depth: usize) -> BTreeSet<String> {
 #[test]
 fn rooms_of_a_crate_know_those_to_their_right() {
     for (name, rooms) in rows("Within these crates, a room depends only on rooms to its right:") {
-        let src = root().join("crates").join(&name).join("src");
+        // `raster/tile`: rooms of a module of a crate.
+        let (name, inner) = name.split_once('/').unwrap_or((&name, ""));
+        let src = root().join("crates").join(name).join("src").join(inner);
+        let module = if inner.is_empty() { "crate::".to_string() } else { format!("crate::{inner}::") };
         let mut sources: BTreeMap<String, Vec<(PathBuf, usize)>> = BTreeMap::new();
         let mut all = vec![];
         files(&src, 0, &mut all);
@@ -135,7 +138,8 @@ fn rooms_of_a_crate_know_those_to_their_right() {
             let room = first.as_os_str().to_string_lossy().trim_end_matches(".rs").to_string();
             sources.entry(room).or_default().push((path, depth));
         }
-        sources.remove("lib");
+        // The file of the crate or module itself.
+        sources.remove(if inner.is_empty() { "lib" } else { "mod" });
         // `a+b` is one room of several modules.
         let modules = |rooms: &[String]| -> Vec<String> {
             rooms.iter().flat_map(|r| r.split('+')).map(str::to_string).collect()
@@ -143,11 +147,11 @@ fn rooms_of_a_crate_know_those_to_their_right() {
         assert_eq!(
             sources.keys().cloned().collect::<BTreeSet<_>>(),
             modules(&rooms).into_iter().collect::<BTreeSet<_>>(),
-            "{name}: the rooms that there are, those that ARCHITECTURE.md names"
+            "{name}/{inner}: the rooms that there are, those that ARCHITECTURE.md names"
         );
         for (i, room) in rooms.iter().enumerate() {
             for (path, depth) in room.split('+').flat_map(|module| &sources[module]) {
-                let known = known(&code(path), *depth);
+                let known = known(&code(path), &module, *depth);
                 let wrong: Vec<_> = modules(&rooms[..i]).into_iter().filter(|r| known.contains(r)).collect();
                 assert!(wrong.is_empty(), "{} knows {wrong:?}", path.display());
             }
@@ -159,7 +163,9 @@ fn rooms_of_a_crate_know_those_to_their_right() {
 fn names_are_found() {
     let code = "use crate::{a::{b, c}, d};\nuse super::super::e::F;\nfn g() { $crate::h(); super::i(); crate::j::k() }";
     let all = |s: &[&str]| s.iter().map(|s| s.to_string()).collect::<BTreeSet<_>>();
-    assert_eq!(known(code, 2), all(&["a", "d", "e", "j"]));
-    assert_eq!(known("use super::e::F;", 1), all(&["e"]));
-    assert_eq!(known("use super::{e::F, g};", 2), all(&[]));
+    assert_eq!(known(code, "crate::", 2), all(&["a", "d", "e", "j"]));
+    assert_eq!(known("use super::e::F;", "crate::", 1), all(&["e"]));
+    assert_eq!(known("use super::{e::F, g};", "crate::", 2), all(&[]));
+    let code = "use crate::k::{a::B, c::{D, E}};\nuse crate::l::F;\nuse super::super::g::H;";
+    assert_eq!(known(code, "crate::k::", 2), all(&["a", "c", "g"]));
 }

@@ -66,16 +66,8 @@ impl Feedback {
     }
 
     /// Writes the primitives of a stream, all those for which every buffer has room.
-    pub fn write(
-        &mut self,
-        level: simd::Level,
-        layout: &Layout,
-        outputs: &Outputs,
-        stream: usize,
-        vertices: &Vertices,
-        flow: &Assembled,
-        kind: TopologyClass,
-    ) -> Captured {
+    pub fn write(&mut self, level: simd::Level, layout: &Layout, made: &Made) -> Captured {
+        let &Made { outputs, stream, vertices, flow, kind } = made;
         let each = vertices_of(kind);
         let count = self.room(layout, stream, kind).min(flow.v[0].len() as u64);
         let mut places = [(std::ptr::null_mut::<u8>(), 0u64); FEEDBACK_BUFFERS];
@@ -156,6 +148,15 @@ fn vertices_of(kind: TopologyClass) -> u64 {
         TopologyClass::Line => 2,
         TopologyClass::Triangle => 3,
     }
+}
+
+/// Primitives of the last stage before rasterisation, of one vertex stream.
+pub struct Made<'m> {
+    pub outputs: &'m Outputs,
+    pub stream: usize,
+    pub vertices: &'m Vertices,
+    pub flow: &'m Assembled,
+    pub kind: TopologyClass,
 }
 
 /// Captured vertices, one after the other.

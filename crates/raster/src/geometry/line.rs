@@ -50,15 +50,20 @@ fn half_plane(dx: i32, dy: i32, p: [i32; 2], add: f64) -> Edge {
     Edge { a: dx, b: dy, c: c - !top_left(dx, dy) as i64 }
 }
 
+/// A line segment: its ends, which side of its primitive shows, and how much is added to its depth.
+pub struct Segment<'p> {
+    pub ends: [&'p Placed; 2],
+    pub front: bool,
+    pub bias: f64,
+}
+
 impl Rasterizer<'_> {
     /// A line segment between two points of a primitive.
     pub fn segment(
         &self,
         v: &Vertices,
         source: &Source,
-        ends: [&Placed; 2],
-        front: bool,
-        bias: f64,
+        Segment { ends, front, bias }: Segment,
         stipple: &mut Stipple,
         out: &mut Batch,
     ) {
@@ -88,7 +93,7 @@ impl Rasterizer<'_> {
             self.rectangle(ends, within, blank, smooth, stipple, out);
         }
         if out.prims.len() > before {
-            varyings(self.outputs, v, source.vertices, source.provoking, source.id, at, &g, &mut out.planes);
+            varyings(self.outputs, v, source, at, &g, &mut out.planes);
         }
     }
 
@@ -206,7 +211,7 @@ impl Rasterizer<'_> {
             None if self.single => out.prims.push(prim),
             None => out.push(prim, &edges),
         }
-        varyings(self.outputs, v, source.vertices, source.provoking, source.id, [p; 3], &g, &mut out.planes);
+        varyings(self.outputs, v, source, [p; 3], &g, &mut out.planes);
         if self.outputs.point_coord {
             out.planes.extend(coordinates(origin.map(|c| c as f64), p.window, size));
         }

@@ -1,7 +1,6 @@
 //! Mesh shading: task workgroups that ask for mesh workgroups, whose vertices and primitives go to set-up in their order
 //! (§ Mesh Shading).
 
-use super::Prepared;
 use super::assembly::{Assembled, TopologyClass};
 use super::feedback::Feedback;
 use super::line::Stipple;
@@ -50,6 +49,13 @@ struct Asked {
     payload: Vec<u8>,
 }
 
+/// Mesh workgroups of a dispatch, from one to before another, and what their task workgroup has left them.
+struct Groups<'g> {
+    of: &'g Dispatch<'g>,
+    range: [u64; 2],
+    payload: &'g [u8],
+}
+
 struct MeshWork<'a> {
     ctx: &'a GeometryContext<'a>,
     tables: &'a [Table],
@@ -79,8 +85,6 @@ pub fn run<'d>(
     ctx: &GeometryContext,
     draw: &'d Draw,
     groups: [u32; 3],
-    draw_index: u32,
-    view: Option<u32>,
     out: &mut Box<Batch>,
     each: &mut dyn FnMut(&mut Box<Batch>) -> bool,
 ) -> Result<(), Stopped<'d>> {
@@ -98,9 +102,7 @@ pub fn run<'d>(
         (true, TopologyClass::Triangle) => 2,
         _ => 0,
     };
-    let Prepared { maps, bias, .. } = ctx.prepared;
-    let at = (ctx.layers, view);
-    let raster = Rasterizer::new(ctx.shared.level, state, outputs, maps, *bias, kind, provoking, at);
+    let raster = Rasterizer::new(ctx, state, outputs, kind, provoking);
     let all: Vec<(Cell, bool)> = io.cells().collect();
     let of_primitive = |slot: u16| io.primitives.iter().find(|c| c.slot == slot).copied();
     let task = pipeline.task.as_deref().map(|t| Stage::new(draw, vk::ShaderStageFlags::TASK_EXT, t));
@@ -115,7 +117,7 @@ pub fn run<'d>(
         outputs,
         groups,
         serial: crate::serial(),
-        draw: [draw_index, view.unwrap_or(0)],
+        draw: [ctx.index, ctx.view.unwrap_or(0)],
         sources: outputs.sources.iter().filter_map(|s| all.get(*s).copied()).collect(),
         indices: std::array::from_fn(|k| of_primitive(INDICES + k as u16)),
         culled: of_primitive(CULL_PRIMITIVE),
@@ -127,7 +129,7 @@ pub fn run<'d>(
     let model = &ctx.shared.model.core;
     for stage in work.task.iter().chain([&work.mesh]) {
         let active = ctx.active.filter(|_| stage.instrumented);
-        stage.blocks.add_to(model, active, draw_index, stage.stage);
+        stage.blocks.add_to(model, active, ctx.index, stage.stage);
     }
     result.map_err(|halt| match (halt, &pipeline.task) {
         (Halt::Memory, _) => Stopped::PRIMITIVES,
@@ -167,13 +169,11 @@ impl MeshWork<'_> {
         }
     }
 
-    /// Mesh workgroups `first..last` of a dispatch.
+    /// Runs mesh workgroups, and sets up what they make.
     fn meshes(
         &self,
         worker: &mut Worker,
-        d: &Dispatch,
-        [first, last]: [u64; 2],
-        payload: &[u8],
+        Groups { of: d, range: [first, last], payload }: Groups,
         s: &mut Scratch,
         stipple: &mut Stipple,
         out: &mut Batch,
@@ -274,7 +274,7 @@ impl Pieces for MeshWork<'_> {
         let (first, last) = (c * self.each(), self.total().min((c + 1) * self.each()));
         let Some(task) = &self.task else {
             let d = self.dispatch(&self.mesh, self.serial, self.groups);
-            self.meshes(worker, &d, [first, last], &[], s, stipple, out)?;
+            self.meshes(worker, Groups { of: &d, range: [first, last], payload: &[] }, s, stipple, out)?;
             self.flush(s, stipple, out);
             return Ok(());
         };
@@ -298,7 +298,13 @@ impl Pieces for MeshWork<'_> {
                 continue;
             }
             let d = self.dispatch(&self.mesh, crate::serial(), asked.groups);
-            self.meshes(worker, &d, [0, total], &asked.payload, s, stipple, out)?;
+            self.meshes(
+                worker,
+                Groups { of: &d, range: [0, total], payload: &asked.payload },
+                s,
+                stipple,
+                out,
+            )?;
         }
         self.flush(s, stipple, out);
         self.take(worker, out);

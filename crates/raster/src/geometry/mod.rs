@@ -26,7 +26,7 @@ pub mod setup;
 pub mod stages;
 mod stream;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 pub mod traffic;
 #[cfg(test)]
 pub(crate) use tests::polygons::every_level_gives_the_same_bits;
@@ -99,6 +99,10 @@ pub struct GeometryContext<'a> {
     pub active: Option<&'a Active>,
     /// Layers of the framebuffer (without multiview).
     pub layers: u32,
+    /// Which of its command's draws it is.
+    pub index: u32,
+    /// The view to draw, with multiview.
+    pub view: Option<u32>,
     pub prepared: &'a Prepared,
 }
 
@@ -125,7 +129,7 @@ impl Stopped<'_> {
 }
 
 /// Runs one call of a draw and hands its primitives to `each`, in order, until that says false: most draws' at once, after those
-/// that `out` has already, those of large ones in parts. `view`: the view to draw, with multiview.
+/// that `out` has already, those of large ones in parts.
 ///
 /// # Errors
 /// The fault that ended a vertex wave; what came before it has been handed on.
@@ -133,8 +137,6 @@ pub fn run<'d>(
     ctx: &GeometryContext,
     draw: &'d Draw,
     call: &Call,
-    draw_index: u32,
-    view: Option<u32>,
     feedback: Option<&mut Feedback>,
     out: &mut Box<Batch>,
     each: &mut dyn FnMut(&mut Box<Batch>) -> bool,
@@ -158,7 +160,7 @@ pub fn run<'d>(
     let pipeline = &*draw.pipeline;
     let state = &*draw.state;
     let last = &**pipeline.last();
-    let stages = Stages::new(draw, view);
+    let stages = Stages::new(draw, ctx.view);
     // What stages make, and what is captured, is wanted by stream.
     let by_stream = (stages.is_some() || feedback.is_some()).then(|| streams(draw, feedback.is_some()));
     // Where a stream is chosen that nothing is emitted to, nothing is drawn.
@@ -168,18 +170,8 @@ pub fn run<'d>(
         None => &ctx.prepared.outputs,
     };
     let kind = stages.as_ref().map_or(assembly.kind, |s| s.kind);
-    let Prepared { maps, bias, .. } = ctx.prepared;
-    let raster = Rasterizer::new(
-        ctx.shared.level,
-        state,
-        outputs,
-        maps,
-        *bias,
-        kind,
-        assembly.provoking_of(kind),
-        (ctx.layers, view),
-    );
-    let fetch = Fetch::new(draw, call, &pipeline.vertex, draw_index, view);
+    let raster = Rasterizer::new(ctx, state, outputs, kind, assembly.provoking_of(kind));
+    let fetch = Fetch::new(draw, call, &pipeline.vertex, ctx.index, ctx.view);
     let strips = kind == TopologyClass::Line && state.raster.stipple.is_some();
     let program = &*pipeline.vertex;
     let active = ctx.active.filter(|_| program.profile.mark_count > 0);
@@ -217,10 +209,10 @@ pub fn run<'d>(
     };
     // A stipple pattern goes on from chunk to chunk, and so does what transform feedback has written.
     let result = pieces::deal(shared, &work, strips, feedback, out, each);
-    work.blocks.add_to(&shared.model.core, active, draw_index, ash::vk::ShaderStageFlags::VERTEX);
+    work.blocks.add_to(&shared.model.core, active, ctx.index, ash::vk::ShaderStageFlags::VERTEX);
     for (_, stage) in work.staged.iter().flat_map(|(s, _)| s.each()) {
         let active = ctx.active.filter(|_| stage.instrumented);
-        stage.blocks.add_to(&shared.model.core, active, draw_index, stage.stage);
+        stage.blocks.add_to(&shared.model.core, active, ctx.index, stage.stage);
     }
     result.map_err(|halt| {
         let Halt::Stop(stop) = halt else { return Stopped::PRIMITIVES };

@@ -2,6 +2,7 @@
 //!
 //! All in f64 from exact differences, so that a value that is the same at all vertices has no slope at all.
 
+use super::raster::Source;
 use super::vertex::{Outputs, Vertices};
 use crate::prim::{FURTHEST, Plane};
 use crate::state::DepthBias;
@@ -83,18 +84,16 @@ impl Gradients {
     }
 }
 
-/// Appends the planes of the fragment program's varyings for points `at` of a primitive of these vertices, and its id before them if that
-/// is read.
+/// Appends the planes of the fragment program's varyings for points `at` of a primitive, and its id before them if that is read.
 pub fn varyings(
     o: &Outputs,
     v: &Vertices,
-    vertices: [u32; 3],
-    provoking: u32,
-    id: u32,
+    source: &Source,
     at: [&Placed; 3],
     g: &Gradients,
     out: &mut Vec<Plane>,
 ) {
+    let &Source { vertices, provoking, id, .. } = source;
     out.extend(o.ids.then(|| Plane { at: f32::from_bits(id), dx: 0.0, dy: 0.0 }));
     for k in &o.varyings {
         if k.flat {

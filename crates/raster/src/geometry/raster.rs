@@ -1,12 +1,12 @@
 //! From assembled primitives to [`Prim`]s: who is culled, clipped, and which set-up it takes.
 
-use super::Batch;
 use super::assembly::{Assembled, TopologyClass};
 use super::clip::{Corner, Polygon};
-use super::line::Stipple;
+use super::line::{Segment, Stipple};
 use super::plane::{Bias, Gradients, Placed, varyings};
 use super::vertex::{ClipZ, Outputs, Vertices, code};
 use super::viewport::{Map, snap};
+use super::{Batch, GeometryContext, Prepared};
 use crate::prim::{Bounds, Form, Plane, Prim, Shape, Side};
 use crate::state::{Rect, State};
 use ash::vk;
@@ -44,15 +44,14 @@ pub struct Source {
 
 impl<'a> Rasterizer<'a> {
     pub fn new(
-        level: simd::Level,
+        ctx: &GeometryContext<'a>,
         state: &'a State,
         outputs: &'a Outputs,
-        maps: &'a [Map],
-        bias: Option<Bias>,
         kind: TopologyClass,
         provoking: usize,
-        (layers, view): (u32, Option<u32>),
     ) -> Rasterizer<'a> {
+        let (level, layers, view) = (ctx.shared.level, ctx.layers, ctx.view);
+        let Prepared { maps, bias, .. } = ctx.prepared;
         let clip_z = match (state.raster.depth_clip, state.depth_negative_one_to_one) {
             (false, _) => ClipZ::None,
             (true, false) => ClipZ::Zero,
@@ -60,7 +59,20 @@ impl<'a> Rasterizer<'a> {
         };
         let cut = code::CUT | if maps.iter().any(|m| m.clip_xy) { code::XY } else { 0 };
         let single = state.samples.count <= 1;
-        Rasterizer { level, state, outputs, maps, layers, view, bias, clip_z, kind, provoking, cut, single }
+        Rasterizer {
+            level,
+            state,
+            outputs,
+            maps,
+            layers,
+            view,
+            bias: *bias,
+            clip_z,
+            kind,
+            provoking,
+            cut,
+            single,
+        }
     }
 
     /// Rasterises a chunk's primitives in order.
@@ -227,7 +239,7 @@ impl<'a> Rasterizer<'a> {
                 stipple.reset();
                 for (i, _) in corners.iter().enumerate().filter(|(_, c)| c.edge) {
                     let ends = [&placed[i], &placed[(i + 1) % placed.len()]];
-                    self.segment(v, &source, ends, front, bias, stipple, out);
+                    self.segment(v, &source, Segment { ends, front, bias }, stipple, out);
                 }
             }
             vk::PolygonMode::POINT => {
@@ -243,7 +255,7 @@ impl<'a> Rasterizer<'a> {
                     return;
                 }
                 let (planes, before_planes) = (self.outputs.first(&out.planes), out.planes.len());
-                varyings(self.outputs, v, vertices, source.provoking, id, base, &g, &mut out.planes);
+                varyings(self.outputs, v, &source, base, &g, &mut out.planes);
                 let before = out.prims.len();
                 if let Some(grow) = self.grow() {
                     let blank = Prim { z: zp, w, planes, ..self.blank(&source, front, &g) };
@@ -357,7 +369,8 @@ impl<'a> Rasterizer<'a> {
         }
         let before = out.prims.len();
         if let [Some(a), Some(b)] = placed {
-            self.segment(v, &source, [&a, &b], true, 0.0, stipple, out);
+            let ends = [&a, &b];
+            self.segment(v, &source, Segment { ends, front: true, bias: 0.0 }, stipple, out);
         }
         seen(out, before, &vertices[..2]);
     }

@@ -1,14 +1,14 @@
 //! A chunk of a draw's primitives, from vertices to set-up.
 
-use super::assembly::{Assembled, Assembly};
-use super::feedback::Feedback;
+use super::assembly::Assembly;
+use super::feedback::{self, Feedback};
 use super::fetch::Fetch;
 use super::line::Stipple;
 use super::pieces::{Pieces, Scratch};
 use super::raster::Rasterizer;
 use super::stages::{self, STAGES, StageCounts, Stages};
 use super::traffic::{self, Left, Stream};
-use super::vertex::{Outputs, Vertices};
+use super::vertex::Outputs;
 use super::{Batch, MOST};
 use crate::draw::Draw;
 use crate::layout::Grid;
@@ -79,8 +79,6 @@ impl Work<'_> {
     /// A chunk with stages between its vertices and rasterisation.
     fn staged(
         &self,
-        stages: &Stages,
-        streams: &[Option<Outputs>; FEEDBACK_BUFFERS],
         worker: &mut Worker,
         c: u64,
         s: &mut Scratch,
@@ -88,6 +86,7 @@ impl Work<'_> {
         mut feedback: Option<&mut Feedback>,
         out: &mut Batch,
     ) -> Result<(), Stop> {
+        let Some((stages, streams)) = &self.staged else { return Ok(()) };
         let mut lanes = worker.open(&self.job)?;
         self.vertices(c, s, &mut lanes, &stages.vertex, out)?;
         // All that the next stage reads is left in memory: nothing of it is shaded apart.
@@ -99,7 +98,8 @@ impl Work<'_> {
         let Scratch { chunk, vertices, stages: scratch, .. } = s;
         let mut sink = |made: stages::Made| {
             let stages::Made { vertices, flow, stream, outputs, count } = made;
-            self.capture(stream, outputs, vertices, flow, feedback.as_deref_mut(), out);
+            let of = feedback::Made { outputs, stream, vertices, flow, kind: self.raster.kind };
+            self.capture(&of, feedback.as_deref_mut(), out);
             if stream != self.stream || self.raster.state.raster.discard {
                 return;
             }
@@ -115,19 +115,10 @@ impl Work<'_> {
             let lines = out.counts.leave(count, 0, outputs.bytes);
             out.counts.stored += if stages.has_geometry() { 0 } else { lines };
         };
-        let each = self.assembly.each;
-        let r = stages.run(
-            self.shared,
-            worker,
-            &self.job,
-            chunk,
-            each,
-            vertices,
-            streams,
-            &mut counts,
-            scratch,
-            &mut sink,
-        );
+        let input =
+            stages::Primitives { all: &chunk.all, each: self.assembly.each, ids: &chunk.ids, vertices };
+        let mut on = stages::Runner { shared: self.shared, worker, job: &self.job, streams };
+        let r = stages.run(&mut on, &input, &mut counts, scratch, &mut sink);
         let events = &mut out.counts.events;
         events[Event::ControlPatches] += if counts[0].invocations > 0 { chunk.ids.len() as u64 } else { 0 };
         events[Event::EvaluationInvocations] += counts[1].invocations;
@@ -138,31 +129,15 @@ impl Work<'_> {
     }
 
     /// Primitives of the last stage before rasterisation: counted, and captured by transform feedback.
-    fn capture(
-        &self,
-        stream: usize,
-        outputs: &Outputs,
-        vertices: &Vertices,
-        flow: &Assembled,
-        feedback: Option<&mut Feedback>,
-        out: &mut Batch,
-    ) {
-        let n = flow.v[0].len() as u64;
+    fn capture(&self, made: &feedback::Made, feedback: Option<&mut Feedback>, out: &mut Batch) {
+        let (stream, n) = (made.stream, made.flow.v[0].len() as u64);
         let events = &mut out.counts.events;
         events[Event::generated(stream)] += n;
         if self.staged.as_ref().is_some_and(|(s, _)| s.has_geometry()) {
             events[Event::GeometryPrimitives] += n;
         }
         let Some(feedback) = feedback else { return };
-        let captured = feedback.write(
-            self.raster.level,
-            &self.last.interface.io.feedback,
-            outputs,
-            stream,
-            vertices,
-            flow,
-            self.raster.kind,
-        );
+        let captured = feedback.write(self.raster.level, &self.last.interface.io.feedback, made);
         events[Event::needed(stream)] += n;
         events[Event::captured(stream)] += captured.primitives;
         out.counts.captured += captured.lines;
@@ -181,7 +156,9 @@ impl Work<'_> {
         let fetched = self.vertices(c, s, lanes, self.outputs, out)?;
         let vertices = s.chunk.index.len() as u64;
         let apart = self.program.profile.halves.is_some();
-        self.capture(0, self.outputs, &s.vertices, &s.chunk, feedback, out);
+        let (outputs, kind) = (self.outputs, self.raster.kind);
+        let made = feedback::Made { outputs, stream: 0, vertices: &s.vertices, flow: &s.chunk, kind };
+        self.capture(&made, feedback, out);
         if !self.raster.maps.is_empty() {
             s.vertices.place(self.raster.level, self.outputs, self.raster.maps, self.raster.clip_z);
         }
@@ -266,7 +243,7 @@ impl Pieces for Work<'_> {
     ) -> Result<(), Stop> {
         match &self.staged {
             None => self.chunk(c, s, &mut worker.open(&self.job)?, stipple, feedback, out),
-            Some((stages, streams)) => self.staged(stages, streams, worker, c, s, stipple, feedback, out),
+            Some(_) => self.staged(worker, c, s, stipple, feedback, out),
         }
     }
     fn take(&self, worker: &mut Worker, out: &mut Batch) {

@@ -1,12 +1,13 @@
 //! All tiles, in parallel, with what a pass has gathered; their sums by epoch, view and draw.
 
+use super::tile::{Hands, Tiling};
 use super::{PassRun, Until};
 use crate::geometry::bin::Tiles;
 use crate::layout::TILE;
 use crate::pass;
-use crate::tile::counts::{self as tile_counts, DrawCounts};
-use crate::tile::op::{Gathered, Op};
-use crate::tile::parts::Parts;
+use crate::tile::item::events::{self as tile_counts, DrawCounts};
+use crate::tile::item::op::{Gathered, Op, Step};
+use crate::tile::item::parts::Parts;
 use counters::{Counts, Curve, Event, Load, Phase, cost};
 use machine::count;
 use machine::host::DeviceHost;
@@ -32,7 +33,7 @@ impl PassRun {
         let done = self.resolved..self.subpass;
         let drawn = self.resolved..self.subpass + here as usize;
         let begun =
-            ops.iter().any(|(s, ..)| *s == self.subpass) || (self.begun && self.resolved == self.subpass);
+            ops.iter().any(|s| s.subpass == self.subpass) || (self.begun && self.resolved == self.subpass);
         let whole = self.first && done == (0..self.rendering.subpasses.len()) && drawn == done;
         let passes_over = whole && self.targets.may_pass_over();
         let mask = pass::view_mask(&self.rendering.subpasses);
@@ -56,7 +57,7 @@ impl PassRun {
             took.expect(tasks);
         }
         let weights = took.weights();
-        let (this, device) = (&*self, &device);
+        let this = &*self;
         let cells = self.epochs.each().len();
         let views = self.epochs.views();
         // Those of the last epoch begin here.
@@ -74,6 +75,8 @@ impl PassRun {
         let parts = Parts::default();
         let whole_draws =
             Mutex::new(vec![(cost::Draw::default(), Counts::default(), Curve::default()); by_region]);
+        let tiling =
+            &Tiling { shared, device: &device, ops, done, drawn: drawn.clone(), passes_over, until, apart };
         let work = || {
             let mut worker = shared.worker();
             let mut scratch = this.scratches.take();
@@ -104,23 +107,9 @@ impl PassRun {
                 lists.of(places, ops, (layer, tx as u32, ty as u32), &mut joined, &mut list);
                 // SAFETY: the scratch has room for a tile; every tile of a layer is one task's.
                 let r = unsafe {
-                    this.tile(
-                        shared,
-                        ops,
-                        &list,
-                        device,
-                        &mut worker,
-                        &mut scratch,
-                        layer,
-                        [tx, ty],
-                        done.clone(),
-                        &drawn,
-                        passes_over,
-                        until,
-                        if mapped.is_some() { &mut own } else { &mut draws },
-                        apart,
-                        &mut fixed,
-                    )
+                    let hands = Hands { worker: &mut worker, scratch: &mut scratch };
+                    let draws = if mapped.is_some() { &mut own } else { &mut draws };
+                    this.tile(tiling, &list, (layer, [tx, ty]), hands, draws, &mut fixed)
                 };
                 spare = emptied(list);
                 if observed {
@@ -135,7 +124,7 @@ impl PassRun {
                 }
                 if let Some(regions) = asked {
                     // A region's own: what its draws counted in it.
-                    for (i, (d, (_, cell, op))) in draws.iter_mut().zip(ops).enumerate() {
+                    for (i, (d, Step { cell, op, .. })) in draws.iter_mut().zip(ops).enumerate() {
                         let others = l2::others().iter();
                         let mut others: Vec<DrawCounts> = others.map(|l2| d.in_l2(*l2)).collect();
                         if let Some((c, tiles)) = tile_counts::take(d, op, l2::modelled()) {
@@ -195,7 +184,7 @@ impl PassRun {
         if !apart {
             counts.iter_mut().zip(&draws).for_each(|(c, d)| *c += &d.plain());
         }
-        for (n, ((_, cell, op), told)) in ops.iter().zip(told).enumerate() {
+        for (n, (Step { cell, op, .. }, told)) in ops.iter().zip(told).enumerate() {
             if apart && let Some((c, tasks)) = tile_counts::take(&mut draws[n], op, l2::modelled()) {
                 counts[*cell] += &c;
                 if observed {
@@ -210,7 +199,7 @@ impl PassRun {
             }
         }
         let whole_draws = ops.iter().zip(whole_draws.into_inner()).zip(told);
-        for (((_, cell, _), (d, c, curve)), told) in whole_draws.filter(|((_, d), _)| d.0.tasks > 0) {
+        for ((Step { cell, .. }, (d, c, curve)), told) in whole_draws.filter(|((_, d), _)| d.0.tasks > 0) {
             took.draw(*cell, *told, d, &c, &curve);
             of_draws.add(*told, &c);
         }

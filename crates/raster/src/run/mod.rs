@@ -16,11 +16,12 @@ use crate::picture;
 use crate::regions::Collected;
 use crate::statistics::{Epochs, Views};
 use crate::tile::Scratches;
-use crate::tile::clear::Clear;
-use crate::tile::expand::Aside;
-use crate::tile::item::{Item, Plan, Plans};
-use crate::tile::op::{Gathered, Op};
-use crate::tile::target::Targets;
+use crate::tile::item::Item;
+use crate::tile::item::op::{Gathered, Op};
+use crate::tile::item::plan::{Plan, Plans};
+use crate::tile::memory::clear::Clear;
+use crate::tile::memory::expand::Aside;
+use crate::tile::memory::target::Targets;
 use ash::vk;
 use counters::model::{BEAT, LINE};
 use counters::{Counts, Curve, Event, Phase, Unit};
@@ -323,6 +324,8 @@ impl PassRun {
                     grid: self.targets.grid,
                     active: active.as_ref(),
                     layers,
+                    index,
+                    view,
                     serial,
                     prepared: &prepared.geometry,
                 };
@@ -345,17 +348,10 @@ impl PassRun {
                     gathered.is_ok()
                 };
                 let run = match (&call, groups) {
-                    (Some(call), _) => geometry::run(
-                        &ctx,
-                        d,
-                        call,
-                        index,
-                        view,
-                        feedback.as_deref_mut(),
-                        &mut open,
-                        &mut each,
-                    ),
-                    (None, Some(groups)) => mesh::run(&ctx, d, groups, index, view, &mut open, &mut each),
+                    (Some(call), _) => {
+                        geometry::run(&ctx, d, call, feedback.as_deref_mut(), &mut open, &mut each)
+                    }
+                    (None, Some(groups)) => mesh::run(&ctx, d, groups, &mut open, &mut each),
                     (None, None) => Ok(()),
                 };
                 self.gathered.open = Some(open);

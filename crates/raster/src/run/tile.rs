@@ -1,16 +1,20 @@
 //! One tile of a pass: loaded, drawn to op by op, resolved, stored; and what it costs whatever is drawn in it.
 
 use super::{PassRun, Until};
-use crate::layout::TILE;
+use crate::layout::{Blocks, TILE};
+use crate::pass::Subpass;
 use crate::prim::prefetch;
 use crate::state::Rect;
-use crate::tile::counts::{self, DrawCounts};
-use crate::tile::hiz::Hiz;
-use crate::tile::host::TileHost;
-use crate::tile::op::Op;
+use crate::tile::Scratch;
+use crate::tile::item::events::{self, DrawCounts};
+use crate::tile::item::op::{Op, Step};
+use crate::tile::item::{Item, hidden};
+use crate::tile::memory::clear::Clear;
+use crate::tile::memory::traffic::{Traffic, Way};
+use crate::tile::memory::{Here, resolve};
+use crate::tile::shade::host::TileHost;
 use crate::tile::task::Task;
-use crate::tile::transfer::{Traffic, Way};
-use crate::tile::{hidden, resolve};
+use crate::tile::test::hiz::Hiz;
 use counters::{Counts, Event, Load, Phase, Unit};
 use machine::count;
 use machine::host::DeviceHost;
@@ -18,144 +22,164 @@ use machine::lost::Blame;
 use machine::shared::Shared;
 use std::cell::Cell;
 use std::ops::Range;
-use wave::Stop;
+use wave::{Stop, Worker};
+
+/// What tiles have in common that are drawn at once.
+pub(super) struct Tiling<'a> {
+    pub shared: &'a Shared,
+    pub device: &'a DeviceHost<'a>,
+    pub ops: &'a [Step],
+    /// Subpasses whose ops are all here, and all that are drawn now.
+    pub done: Range<usize>,
+    pub drawn: Range<usize>,
+    /// A tile that nothing is drawn in needs no tile buffer.
+    pub passes_over: bool,
+    pub until: Until,
+    /// Each op counts for itself; else all ops of a cell count together.
+    pub apart: bool,
+}
+
+impl Tiling<'_> {
+    /// Where op `n` counts.
+    fn place(&self, n: usize) -> usize {
+        if self.apart { n } else { self.ops[n].cell }
+    }
+
+    /// Whether a subpass has any op. They are in its order.
+    fn draws_in(&self, subpass: usize) -> bool {
+        self.ops.get(self.ops.partition_point(|s| s.subpass < subpass)).is_some_and(|s| s.subpass == subpass)
+    }
+
+    /// What is to blame for a fault of op `i`'s.
+    fn blame(&self, i: usize, stop: Stop) -> Blame {
+        match self.ops.get(i).map(|s| &s.op) {
+            Some(Op::Draw(item)) => item.blame(stop),
+            _ => Blame::of(stop.fault, "fragment"),
+        }
+    }
+}
+
+/// What a thread draws tiles with.
+pub(super) struct Hands<'a> {
+    pub worker: &'a mut Worker,
+    pub scratch: &'a mut Scratch,
+}
+
+/// A tile that is being drawn.
+struct UnderWay<'a, 't> {
+    task: &'t mut Task<'a>,
+    host: &'t TileHost<'a>,
+    here: &'t Here,
+    /// Its column and row.
+    at: [i32; 2],
+    of: &'a Tiling<'a>,
+    /// By op or by cell ([`Tiling::place`]).
+    draws: &'t mut [DrawCounts],
+}
 
 impl PassRun {
+    /// Draws the tile of layer and place `(layer, at)`; `list`: its ops, with references to their primitives. What draws count goes to
+    /// `draws`, and what the tile costs whatever is drawn in it to `fixed`.
+    ///
     /// # Safety
     /// The scratch has room for a tile; no other thread draws this one.
-    #[allow(clippy::too_many_arguments)]
     pub(super) unsafe fn tile(
         &self,
-        shared: &Shared,
-        ops: &[(usize, usize, Op)],
+        of: &Tiling,
         list: &[(usize, &[u32])],
-        device: &DeviceHost,
-        worker: &mut wave::Worker,
-        scratch: &mut crate::tile::Scratch,
-        layer: u32,
-        [tx, ty]: [i32; 2],
-        done: Range<usize>,
-        drawn: &Range<usize>,
-        passes_over: bool,
-        until: Until,
+        (layer, at): (u32, [i32; 2]),
+        hands: Hands,
         draws: &mut [DrawCounts],
-        apart: bool,
         fixed: &mut Counts,
     ) -> Result<Load, Blame> {
-        let origin = self.targets.grid.origin([tx, ty]);
-        let tile = scratch.tile.ptr();
-        let targets = &self.targets;
+        let Hands { worker, scratch } = hands;
+        let (shared, targets) = (of.shared, &self.targets);
+        let origin = targets.grid.origin(at);
+        let here = Here { level: shared.level, tile: scratch.tile.ptr(), layer, origin };
         let seen = |s: &usize| targets.subpasses.get(*s).is_none_or(|s| s.has_view(layer));
-        if passes_over && list.iter().all(|(op, _)| !seen(&ops[*op].0)) {
+        if of.passes_over && list.iter().all(|(op, _)| !seen(&of.ops[*op].subpass)) {
             // SAFETY: the scratch has room for a tile, which is this thread's, says the caller.
-            let [loaded, stored] = unsafe { targets.pass_over(shared.level, tile, layer, origin) };
-            self.count_tile(fixed, origin, &loaded, &stored, until);
+            let [loaded, stored] = unsafe { targets.pass_over(&here) };
+            self.count_tile(fixed, origin, &loaded, &stored, of.until);
             return Ok(Load::default());
         }
         // SAFETY: the scratch has room for a tile, which is this thread's, says the caller.
-        let loaded = unsafe { targets.load(shared.level, tile, layer, origin, drawn, &self.loaded) };
+        let loaded = unsafe { targets.load(&here, &of.drawn, &self.loaded) };
         let follows = worker.tally.tracing;
         let mut hiz = Hiz::default();
         if let Some((a, z)) = targets.cleared_depth(layer).filter(|_| self.first && !targets.aliased) {
             hiz.reset(Some(a), z, z);
         }
-        let host = TileHost { device, targets, tile, layer, origin, subpass: Cell::new(0) };
+        let host =
+            TileHost { device: of.device, targets, tile: here.tile, layer, origin, subpass: Cell::new(0) };
         // SAFETY: laid out by these targets; what else works on it below does so between two draws.
-        let mut task = unsafe {
-            Task::new(
-                targets,
-                worker,
-                &mut scratch.packer,
-                &mut scratch.cover,
-                &mut scratch.covered,
-                &mut hiz,
-                &mut scratch.log,
-                &host,
-                shared.arena(),
-                tile,
-                layer,
-                origin,
-                shared.level,
-            )
-        };
-        let mut at = 0;
+        let mut task =
+            unsafe { Task::new(targets, &here, &mut *scratch, &mut hiz, worker, &host, shared.arena()) };
+        let mut under_way = UnderWay { task: &mut task, host: &host, here: &here, at, of, draws };
+        let mut from = 0;
         let all = self.rendering.subpasses.len().max(1);
-        for s in done.start.min(all)..all {
-            let end = at + list[at..].iter().take_while(|(op, _)| ops[*op].0 == s).count();
-            let mine = &list[at..end];
-            at = end;
-            let sub = targets.subpasses.get(s);
-            if sub.is_some_and(|s| !s.has_view(layer)) {
-                continue;
+        for s in of.done.start.min(all)..all {
+            let end = from + list[from..].iter().take_while(|(op, _)| of.ops[*op].subpass == s).count();
+            if targets.subpasses.get(s).is_none_or(|s| s.has_view(layer)) {
+                // SAFETY: the tile is this thread's.
+                unsafe { self.subpass(s, &list[from..end], &mut under_way)? };
             }
-            host.subpass.set(s);
-            let expanded = targets.expanded.get(s).filter(|e| !e.pairs.is_empty());
-            // Of what subpasses to come will draw to, nothing is known yet.
-            let expanded = expanded.filter(|_| done.contains(&s) || draws_in(ops, s));
-            if let Some(e) = expanded {
-                let under_way = s == done.start && self.begun;
-                // SAFETY: the tile is this thread's, and nothing else works on it now.
-                let kept = under_way && unsafe { self.aside.restore(e, tile, layer, [tx, ty]) };
-                if !kept {
-                    // SAFETY: as above.
-                    unsafe { e.spread(targets, tile) };
-                    task.hiz.of = task.hiz.of.map(|a| e.stand_in(a).unwrap_or(a));
-                }
-            }
-            let hidden = hidden::find(shared.level, task.cover, task.covered, ops, mine, origin);
-            for (i, &(n, entries)) in mine.iter().enumerate() {
-                if let Some((next, _)) = mine.get(i + 1) {
-                    prefetch(&ops[*next]);
-                }
-                match &ops[n].2 {
-                    Op::Draw(item) => {
-                        let own = place(ops, n, apart);
-                        if item.plan.deferred {
-                            let r = task.defer(n, item, entries);
-                            let counts = r.map_err(|s| blame(ops, task.blamed.unwrap_or(n), s))?;
-                            task.load += &counts::load(&counts, item, None);
-                            draws[own].add_tile(&counts, None);
-                            continue;
-                        }
-                        show(&mut task, ops, draws, apart)?;
-                        let h = hidden.as_ref().map_or(&[][..], |h| h.of(i));
-                        task.draw(item, entries, h, &mut draws[own]).map_err(|s| item.blame(s))?;
-                    }
-                    Op::Clear(c) => {
-                        show(&mut task, ops, draws, apart)?;
-                        if let Some(sub) = sub {
-                            // SAFETY: as above.
-                            let counts =
-                                unsafe { c.run(targets, sub, tile, layer, origin, sub.view_mask == 0) };
-                            if targets.observed && counts != Default::default() {
-                                task.load += &counts::load_of_clear(&counts, c);
-                                draws[place(ops, n, apart)].add_tile(&counts, None);
-                            }
-                            task.hiz.forget(None);
-                        }
-                    }
-                }
-            }
-            task.depth_ends = done.contains(&s) && targets.depth_ends();
-            show(&mut task, ops, draws, apart)?;
-            if let Some(sub) = sub.filter(|_| done.contains(&s)) {
-                // SAFETY: as above.
-                unsafe { resolve::run(shared.level, targets, sub, tile) };
-            }
-            if let Some(e) = expanded.filter(|_| !done.contains(&s)) {
-                // SAFETY: as above.
-                unsafe { self.aside.save(e, tile, layer, [tx, ty]) };
-            }
+            from = end;
         }
         let way = if follows { Way::Look } else { Way::Store };
-        // SAFETY: as above.
         let load = task.load;
-        let unseen = &mut scratch.unseen;
         // SAFETY: as above.
-        let stored =
-            unsafe { targets.store(shared.level, tile, layer, origin, drawn, done.end, way, unseen) };
-        self.count_tile(fixed, origin, &loaded, &stored, until);
+        let stored = unsafe { targets.store(&here, &of.drawn, of.done.end, way, &mut scratch.unseen) };
+        self.count_tile(fixed, origin, &loaded, &stored, of.until);
         Ok(load)
+    }
+
+    /// Draws the ops of subpass `s` in a tile, and resolves what they drew.
+    ///
+    /// # Safety
+    /// The tile is laid out by the pass's targets, and nobody else uses it.
+    unsafe fn subpass(&self, s: usize, list: &[(usize, &[u32])], tile: &mut UnderWay) -> Result<(), Blame> {
+        let (of, here, targets) = (tile.of, tile.here, &self.targets);
+        let sub = targets.subpasses.get(s);
+        tile.host.subpass.set(s);
+        let expanded = targets.expanded.get(s).filter(|e| !e.pairs.is_empty());
+        // Of what subpasses to come will draw to, nothing is known yet.
+        let expanded = expanded.filter(|_| of.done.contains(&s) || of.draws_in(s));
+        if let Some(e) = expanded {
+            let under_way = s == of.done.start && self.begun;
+            // SAFETY: the tile is this thread's, and nothing else works on it now.
+            let kept = under_way && unsafe { self.aside.restore(e, here.tile, here.layer, tile.at) };
+            if !kept {
+                // SAFETY: as above.
+                unsafe { e.spread(targets, here.tile) };
+                let hiz = &mut tile.task.hiz;
+                hiz.of = hiz.of.map(|a| e.stand_in(a).unwrap_or(a));
+            }
+        }
+        let Task { cover, covered, .. } = &mut *tile.task;
+        let hidden = hidden::find(here.level, cover, covered, of.ops, list, here.origin);
+        for (i, &(n, entries)) in list.iter().enumerate() {
+            if let Some((next, _)) = list.get(i + 1) {
+                prefetch(&of.ops[*next]);
+            }
+            let hidden = hidden.as_ref().map_or(&[][..], |h| h.of(i));
+            match &of.ops[n].op {
+                Op::Draw(item) => tile.draw(n, item, entries, hidden)?,
+                // SAFETY: as above.
+                Op::Clear(clear) => unsafe { tile.clear(n, clear, sub)? },
+            }
+        }
+        tile.task.depth_ends = of.done.contains(&s) && targets.depth_ends();
+        tile.show()?;
+        if let Some(sub) = sub.filter(|_| of.done.contains(&s)) {
+            // SAFETY: as above.
+            unsafe { resolve::run(here.level, targets, sub, here.tile) };
+        }
+        if let Some(e) = expanded.filter(|_| !of.done.contains(&s)) {
+            // SAFETY: as above.
+            unsafe { self.aside.save(e, here.tile, here.layer, tile.at) };
+        }
+        Ok(())
     }
 
     /// What a tile costs whatever is drawn in it. A GPU draws all of a render pass at once, so parts that this makes of it
@@ -198,37 +222,49 @@ impl PassRun {
     }
 }
 
-/// Where op `n` counts: `apart`, each for itself; else all of a cell together.
-pub(super) fn place(ops: &[(usize, usize, Op)], n: usize, apart: bool) -> usize {
-    if apart { n } else { ops[n].1 }
-}
-
-/// Whether a subpass has any op. They are in its order.
-fn draws_in(ops: &[(usize, usize, Op)], subpass: usize) -> bool {
-    ops.get(ops.partition_point(|(s, ..)| *s < subpass)).is_some_and(|(s, ..)| *s == subpass)
-}
-
-/// Shades what waits, and counts it as its draws'.
-fn show(
-    task: &mut Task,
-    ops: &[(usize, usize, Op)],
-    draws: &mut [DrawCounts],
-    apart: bool,
-) -> Result<(), Blame> {
-    let r = task.show_all();
-    for s in task.shown.drain(..) {
-        if let Some((.., Op::Draw(item))) = ops.get(s.op) {
-            task.load += &counts::load(&s.counts, item, s.usage.as_ref());
+impl<'a> UnderWay<'a, '_> {
+    /// Draws an item, op `n`; `hidden`: blocks that later draws cover, by entry, or empty.
+    fn draw(&mut self, n: usize, item: &'a Item, entries: &[u32], hidden: &[Blocks]) -> Result<(), Blame> {
+        let own = self.of.place(n);
+        if item.plan.deferred {
+            let r = self.task.defer(n, item, entries);
+            let counts = r.map_err(|s| self.of.blame(self.task.blamed.unwrap_or(n), s))?;
+            self.task.load += &events::load(&counts, item, None);
+            self.draws[own].add_tile(&counts, None);
+            return Ok(());
         }
-        draws[place(ops, s.op, apart)].add_more(&s.counts, s.usage.as_ref());
+        self.show()?;
+        self.task.draw(item, entries, hidden, &mut self.draws[own]).map_err(|s| item.blame(s))
     }
-    r.map_err(|s| blame(ops, task.blamed.unwrap_or(0), s))
-}
 
-/// Who is to blame for a fault of op `i`'s.
-fn blame(ops: &[(usize, usize, Op)], i: usize, stop: Stop) -> Blame {
-    match ops.get(i) {
-        Some((.., Op::Draw(item))) => item.blame(stop),
-        _ => Blame::of(stop.fault, "fragment"),
+    /// Clears, as op `n`.
+    ///
+    /// # Safety
+    /// The tile is laid out by the task's targets, and nobody else uses it.
+    unsafe fn clear(&mut self, n: usize, clear: &Clear, sub: Option<&Subpass>) -> Result<(), Blame> {
+        self.show()?;
+        let Some(sub) = sub else { return Ok(()) };
+        let targets = self.host.targets;
+        // SAFETY: the caller's tile.
+        let counts = unsafe { clear.run(targets, sub, self.here, sub.view_mask == 0) };
+        if targets.observed && counts != Default::default() {
+            self.task.load += &events::load_of_clear(&counts, clear);
+            self.draws[self.of.place(n)].add_tile(&counts, None);
+        }
+        self.task.hiz.forget(None);
+        Ok(())
+    }
+
+    /// Shades what waits, and counts it as its draws'.
+    fn show(&mut self) -> Result<(), Blame> {
+        let (task, of) = (&mut *self.task, self.of);
+        let r = task.show_all();
+        for s in task.shown.drain(..) {
+            if let Some(Op::Draw(item)) = of.ops.get(s.op).map(|s| &s.op) {
+                task.load += &events::load(&s.counts, item, s.usage.as_ref());
+            }
+            self.draws[of.place(s.op)].add_more(&s.counts, s.usage.as_ref());
+        }
+        r.map_err(|s| of.blame(task.blamed.unwrap_or(0), s))
     }
 }

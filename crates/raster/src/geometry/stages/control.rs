@@ -1,24 +1,23 @@
 //! Tessellation control: a lane an invocation, several patches in a wave, each with memory of its own.
 
-use super::{Primitives, Stage, StageCounts, Wanted, bytes, fill};
-use crate::state::State;
+use super::{Primitives, Runner, Stage, StageCounts, Wanted, bytes, fill};
 use shader::bytecode::Program;
 use shader::ir::Input;
 use shader::stage_io::Tessellation;
 use std::ops::Range;
-use wave::graphics::Job;
-use wave::{Stop, Worker};
+use wave::Stop;
 
 pub struct Control<'a> {
     pub stage: Stage<'a>,
     wanted: Wanted,
     io: Tessellation,
+    view: u32,
 }
 
 impl<'a> Control<'a> {
-    pub fn new(stage: Stage<'a>, wanted: Wanted, _: &State) -> Control<'a> {
+    pub fn new(stage: Stage<'a>, wanted: Wanted, view: u32) -> Control<'a> {
         let io = stage.program.interface.io.tessellation.clone().unwrap_or_default();
-        Control { stage, wanted, io }
+        Control { stage, wanted, io, view }
     }
 
     pub fn program(&self) -> &'a Program {
@@ -33,9 +32,7 @@ impl<'a> Control<'a> {
     /// Runs patches `which` of the input, no more than [`Self::patches`]; leaves their memory in `memory`.
     pub fn run(
         &self,
-        worker: &mut Worker,
-        job: &Job,
-        view: u32,
+        on: &mut Runner,
         input: &Primitives,
         which: Range<usize>,
         memory: &mut Vec<u32>,
@@ -44,8 +41,8 @@ impl<'a> Control<'a> {
         let program = self.stage.program;
         let (points, words) = (self.io.vertices.max(1) as usize, self.io.words as usize);
         let each = input.each as usize;
-        let job = self.stage.job(job);
-        let mut lanes = worker.open(&job)?;
+        let job = self.stage.job(on.job);
+        let mut lanes = on.worker.open(&job)?;
         let n = which.len().min(self.patches());
         let own = lanes.shared((n * words * 4) as u32);
         for (cell, column) in &self.wanted {
@@ -60,7 +57,7 @@ impl<'a> Control<'a> {
             }
         }
         let live = (n * points).min(lanes.count());
-        fill(program, &mut lanes, live, view, |i, to| match i {
+        fill(program, &mut lanes, live, self.view, |i, to| match i {
             Input::InvocationId => to.extend((0..live).map(|l| (l % points) as u32)),
             Input::PatchBase => to.extend((0..live).map(|l| (l / points * words * 4) as u32)),
             Input::PrimitiveId => to.extend((0..live).map(|l| input.ids[which.start + l / points])),
@@ -75,7 +72,7 @@ impl<'a> Control<'a> {
         counts.read += (n as u64 * bytes(&self.wanted) * input.each as u64).div_ceil(64);
         let left: u64 = self.io.outputs.iter().map(|c| c.count as u64 * 4).sum();
         counts.written += (n as u64 * left).div_ceil(64);
-        counts.usage.add(&self.stage.blocks.take(worker, program, self.stage.instrumented));
+        counts.usage.add(&self.stage.blocks.take(on.worker, program, self.stage.instrumented));
         Ok(())
     }
 }

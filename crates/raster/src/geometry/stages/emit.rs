@@ -1,15 +1,14 @@
 //! Geometry shaders: a lane an invocation, of several primitives in a wave. A lane's vertices are taken from its private words
 //! in order of primitives, invocations and emission.
 
-use super::{Made, Primitives, Scratch, Sink, Stage, StageCounts, Wanted, bytes, fill};
+use super::{Made, Primitives, Runner, Scratch, Sink, Stage, StageCounts, Wanted, bytes, fill};
 use crate::geometry::assembly::Assembled;
 use crate::geometry::vertex::{Outputs, Vertices};
-use machine::shared::Shared;
 use shader::interface::EMITTED;
 use shader::ir::Input;
-use shader::stage_io::{Emitted, FEEDBACK_BUFFERS, Geometry, STARTS};
-use wave::graphics::{Job, Lanes};
-use wave::{Stop, Worker};
+use shader::stage_io::{Emitted, Geometry, STARTS};
+use wave::Stop;
+use wave::graphics::Lanes;
 
 /// Lanes of the widest wave.
 const MOST_LANES: usize = 256;
@@ -20,24 +19,22 @@ pub struct Emit<'a> {
     io: Geometry,
     /// Which of the program's outputs says how many vertices there are.
     emitted: Option<usize>,
+    view: u32,
+    /// The last vertex of a primitive is its provoking one.
+    last_provokes: bool,
 }
 
 impl<'a> Emit<'a> {
-    pub fn new(stage: Stage<'a>, wanted: Wanted) -> Emit<'a> {
+    pub fn new(stage: Stage<'a>, wanted: Wanted, view: u32, last_provokes: bool) -> Emit<'a> {
         let io = stage.program.interface.io.geometry.clone().unwrap_or_default();
         let emitted = stage.program.outputs.iter().position(|(s, _)| *s == EMITTED);
-        Emit { stage, wanted, io, emitted }
+        Emit { stage, wanted, io, emitted, view, last_provokes }
     }
 
     pub fn run(
         &self,
-        shared: &Shared,
-        worker: &mut Worker,
-        job: &Job,
-        view: u32,
-        last_provokes: bool,
+        on: &mut Runner,
         input: &Primitives,
-        streams: &[Option<Outputs>; FEEDBACK_BUFFERS],
         counts: &mut StageCounts,
         s: &mut Scratch,
         sink: &mut Sink,
@@ -45,16 +42,16 @@ impl<'a> Emit<'a> {
         let program = self.stage.program;
         let invocations = self.io.invocations.max(1) as usize;
         let all = input.ids.len() * invocations;
-        let job = self.stage.job(job);
+        let job = self.stage.job(on.job);
         let mut result = Ok(());
         for first in (0..all).step_by(program.lanes as usize) {
-            if shared.hub.stops() {
+            if on.shared.hub.stops() {
                 break;
             }
-            let mut lanes = worker.open(&job)?;
+            let mut lanes = on.worker.open(&job)?;
             let n = lanes.count().min(all - first);
             self.give(&mut lanes, input, first, n);
-            fill(program, &mut lanes, n, view, |i, words| match i {
+            fill(program, &mut lanes, n, self.view, |i, words| match i {
                 Input::InvocationId => words.extend((first..first + n).map(|l| (l % invocations) as u32)),
                 Input::PrimitiveId => words.extend((first..first + n).map(|l| input.ids[l / invocations])),
                 _ => {}
@@ -69,10 +66,10 @@ impl<'a> Emit<'a> {
             let all = n as u64 * (bytes(&self.wanted) * input.each as u64) / invocations as u64;
             counts.read += all.div_ceil(64);
             self.count(&lanes, n, &mut s.counts);
-            for (stream, outputs) in streams.iter().enumerate() {
+            for (stream, outputs) in on.streams.iter().enumerate() {
                 let Some(outputs) = outputs else { continue };
                 let own = |lane: usize| input.ids[(first + lane) / invocations];
-                let grid = self.assemble(&mut lanes, n, stream as u32, last_provokes, own, s);
+                let grid = self.assemble(&mut lanes, n, stream as u32, own, s);
                 if grid.made == 0 {
                     continue;
                 }
@@ -86,7 +83,7 @@ impl<'a> Emit<'a> {
                 sink(Made { vertices: emitted, flow: emission, stream, outputs, count: grid.made });
             }
         }
-        counts.usage.add(&self.stage.blocks.take(worker, program, self.stage.instrumented));
+        counts.usage.add(&self.stage.blocks.take(on.worker, program, self.stage.instrumented));
         result
     }
 
@@ -135,11 +132,10 @@ impl<'a> Emit<'a> {
         lanes: &mut Lanes,
         n: usize,
         stream: u32,
-        last: bool,
         of: impl Fn(usize) -> u32,
         s: &mut Scratch,
     ) -> Grid {
-        let wave = lanes.count();
+        let (wave, last) = (lanes.count(), self.last_provokes);
         let Scratch { counts, emission, strip, provoking, .. } = s;
         let Assembled { v, ids, starts, .. } = emission;
         v.iter_mut().for_each(Vec::clear);

@@ -1,7 +1,7 @@
 //! Tessellation evaluation: the points of several patches in a wave.
 
 use super::tessellator::{Figure, Tessellator};
-use super::{Scratch, Stage, StageCounts, fill};
+use super::{Runner, Scratch, Stage, StageCounts, fill};
 use crate::geometry::assembly::{Assembled, TopologyClass};
 use crate::geometry::vertex::{Outputs, Vertices};
 use crate::state::State;
@@ -9,8 +9,7 @@ use shader::bytecode::Program;
 use shader::interface::{TESS_INNER, TESS_OUTER};
 use shader::ir::Input;
 use shader::stage_io::{Domain, Spacing, Tessellation};
-use wave::graphics::Job;
-use wave::{Stop, Worker};
+use wave::Stop;
 
 /// Points after which no more patches are taken at once.
 const POINTS: usize = 8192;
@@ -30,6 +29,16 @@ pub struct Evaluate<'a> {
     vertices: u32,
     /// Lines of what a patch's points read.
     lines: u64,
+    view: u32,
+    /// A geometry shader reads primitives' vertices, one after the other.
+    pub in_turn: bool,
+}
+
+/// Points that were evaluated, and their primitives.
+#[derive(Default)]
+pub struct Points {
+    pub vertices: Vertices,
+    pub flow: Assembled,
 }
 
 /// A word of a patch from one stage's memory to the next one's.
@@ -48,7 +57,7 @@ pub struct Patches<'p> {
 }
 
 impl<'a> Evaluate<'a> {
-    pub fn new(stage: Stage<'a>, control: &Program, state: &State) -> Evaluate<'a> {
+    pub fn new(stage: Stage<'a>, control: &Program, state: &State, view: u32) -> Evaluate<'a> {
         let none = Tessellation::default();
         let c = control.interface.io.tessellation.as_ref().unwrap_or(&none);
         let e = stage.program.interface.io.tessellation.as_ref().unwrap_or(&none);
@@ -81,6 +90,8 @@ impl<'a> Evaluate<'a> {
             vertices: c.vertices,
             lines,
             stage,
+            view,
+            in_turn: false,
         }
     }
 
@@ -100,20 +111,17 @@ impl<'a> Evaluate<'a> {
         }
     }
 
-    /// Evaluates some of the patches; which is the next. `in_turn`: primitives' vertices are wanted one after the other too.
+    /// Evaluates some of the patches, and returns the number of the next one.
     pub fn run(
         &self,
-        worker: &mut Worker,
-        job: &Job,
-        view: u32,
+        on: &mut Runner,
         patches: Patches,
         outputs: &Outputs,
-        vertices: &mut Vertices,
-        flow: &mut Assembled,
+        to: &mut Points,
         counts: &mut StageCounts,
         s: &mut Scratch,
-        in_turn: bool,
     ) -> Result<usize, Stop> {
+        let Points { vertices, flow } = to;
         let (points, of) = (&mut s.points, &mut s.patches);
         points.clear();
         of.clear();
@@ -157,8 +165,7 @@ impl<'a> Evaluate<'a> {
             next += 1;
         }
         let each = self.each() as usize;
-        // A geometry shader reads them so.
-        if in_turn {
+        if self.in_turn {
             for i in 0..flow.v[0].len() {
                 for v in &flow.v[..each] {
                     flow.all.push(v[i]);
@@ -167,8 +174,8 @@ impl<'a> Evaluate<'a> {
         }
         vertices.room(outputs, points.len());
         let program = self.stage.program;
-        let job = self.stage.job(job);
-        let mut lanes = worker.open(&job)?;
+        let job = self.stage.job(on.job);
+        let mut lanes = on.worker.open(&job)?;
         let count = next - patches.from;
         let memory = lanes.shared((count * own * 4) as u32);
         let given = patches.memory[patches.from * before..].chunks_exact(before.max(1));
@@ -183,7 +190,7 @@ impl<'a> Evaluate<'a> {
         for first in (0..points.len()).step_by(program.lanes as usize) {
             let n = lanes.count().min(points.len() - first);
             let (points, of) = (&points[first..first + n], &of[first..first + n]);
-            fill(program, &mut lanes, n, view, |i, to| match (i, self.tessellator.domain) {
+            fill(program, &mut lanes, n, self.view, |i, to| match (i, self.tessellator.domain) {
                 (Input::TessCoord(0), _) => to.extend(points.iter().map(|[u, _]| u.to_bits())),
                 (Input::TessCoord(1), _) => to.extend(points.iter().map(|[_, v]| v.to_bits())),
                 (Input::TessCoord(_), Domain::Triangles) => {
@@ -205,7 +212,7 @@ impl<'a> Evaluate<'a> {
             counts.wave(n);
         }
         counts.read += self.lines * count as u64;
-        counts.usage.add(&self.stage.blocks.take(worker, program, self.stage.instrumented));
+        counts.usage.add(&self.stage.blocks.take(on.worker, program, self.stage.instrumented));
         result.map(|()| next)
     }
 }

@@ -133,17 +133,13 @@ pub struct Stages<'a> {
     geometry: Option<emit::Emit<'a>>,
     /// What its last stage makes.
     pub kind: TopologyClass,
-    /// Views that are drawn apart.
-    view: u32,
-    last_provokes: bool,
 }
 
 /// What a thread keeps for them.
 #[derive(Default)]
 pub struct Scratch {
-    evaluated: Vertices,
+    evaluated: evaluate::Points,
     emitted: Vertices,
-    flow: Assembled,
     emission: Assembled,
     /// How many vertices each lane has emitted; a lane's strips; and which vertex provokes each primitive.
     counts: Vec<u32>,
@@ -175,6 +171,8 @@ impl<'a> Stages<'a> {
             return None;
         }
         let state = &*draw.state;
+        // Views are drawn apart.
+        let view = view.unwrap_or(0);
         let mut kind = TopologyClass::Triangle;
         let mut before: &Program = &pipeline.vertex;
         let mut vertex = None;
@@ -185,8 +183,8 @@ impl<'a> Stages<'a> {
             let control = Stage::new(draw, vk::ShaderStageFlags::TESSELLATION_CONTROL, control);
             let evaluation = Stage::new(draw, vk::ShaderStageFlags::TESSELLATION_EVALUATION, evaluation);
             before = evaluation.program;
-            let control = control::Control::new(control, wanted, state);
-            let evaluate = evaluate::Evaluate::new(evaluation, control.program(), state);
+            let control = control::Control::new(control, wanted, view);
+            let evaluate = evaluate::Evaluate::new(evaluation, control.program(), state, view);
             kind = evaluate.kind();
             tessellation = Some((control, evaluate));
         }
@@ -195,6 +193,7 @@ impl<'a> Stages<'a> {
             let (outputs, wanted) = wanted(before, g);
             if let Some((_, e)) = &mut tessellation {
                 e.outputs = outputs;
+                e.in_turn = true;
             } else {
                 vertex = Some(outputs);
             }
@@ -204,16 +203,9 @@ impl<'a> Stages<'a> {
                 Some(Emitted::TriangleStrip) => TopologyClass::Triangle,
                 _ => TopologyClass::Point,
             };
-            geometry = Some(emit::Emit::new(stage, wanted));
+            geometry = Some(emit::Emit::new(stage, wanted, view, state.raster.provoking_last));
         }
-        Some(Stages {
-            vertex: vertex.unwrap_or_default(),
-            tessellation,
-            geometry,
-            kind,
-            view: view.unwrap_or(0),
-            last_provokes: state.raster.provoking_last,
-        })
+        Some(Stages { vertex: vertex.unwrap_or_default(), tessellation, geometry, kind })
     }
 
     /// Which of [`STAGES`] a wave stopped of, if it was one of these.
@@ -231,104 +223,89 @@ impl<'a> Stages<'a> {
         tessellation.into_iter().flatten().chain(self.geometry.as_ref().map(|g| (2, &g.stage)))
     }
 
-    /// Runs them for a chunk whose vertices are shaded. `streams`: what is wanted of each vertex stream, the first of which
-    /// every stage makes.
+    /// Runs them for a chunk whose vertices are shaded.
     pub fn run(
         &self,
-        shared: &Shared,
-        worker: &mut Worker,
-        job: &Job,
-        chunk: &Assembled,
-        each: u32,
-        vertices: &mut Vertices,
-        streams: &[Option<Outputs>; FEEDBACK_BUFFERS],
+        on: &mut Runner,
+        chunk: &Primitives,
         counts: &mut [StageCounts; STAGES],
         s: &mut Scratch,
         sink: &mut Sink,
     ) -> Result<(), Stop> {
         let Some((control, evaluate)) = &self.tessellation else {
-            let input = Primitives { all: &chunk.all, each, ids: &chunk.ids, vertices };
-            return self.emit(shared, worker, job, &input, streams, &mut counts[2], s, sink);
+            return self.emit(on, chunk, &mut counts[2], s, sink);
         };
         // What the stages in between are working with.
-        let (mut flow, mut evaluated) = (std::mem::take(&mut s.flow), std::mem::take(&mut s.evaluated));
-        let mut memory = std::mem::take(&mut s.memory);
+        let (mut points, mut memory) = (std::mem::take(&mut s.evaluated), std::mem::take(&mut s.memory));
         let mut result = Ok(());
         for first in (0..chunk.ids.len()).step_by(control.patches()) {
-            let input = Primitives { all: &chunk.all, each, ids: &chunk.ids, vertices };
             let n = control.patches().min(chunk.ids.len() - first);
-            result =
-                control.run(worker, job, self.view, &input, first..first + n, &mut memory, &mut counts[0]);
+            result = control.run(on, chunk, first..first + n, &mut memory, &mut counts[0]);
             let mut from = 0;
-            while result.is_ok() && from < n && !shared.hub.stops() {
+            while result.is_ok() && from < n && !on.shared.hub.stops() {
                 let ids = &chunk.ids[first..first + n];
                 let at = evaluate::Patches { memory: &memory, ids, from };
-                let outputs = match (&self.geometry, &streams[0]) {
+                let outputs = match (&self.geometry, &on.streams[0]) {
                     (None, Some(o)) => o,
                     _ => &evaluate.outputs,
                 };
-                let done = evaluate.run(
-                    worker,
-                    job,
-                    self.view,
-                    at,
-                    outputs,
-                    &mut evaluated,
-                    &mut flow,
-                    &mut counts[1],
-                    s,
-                    self.geometry.is_some(),
-                );
-                result = match done {
+                result = match evaluate.run(on, at, outputs, &mut points, &mut counts[1], s) {
                     Ok(next) => {
                         from = next;
+                        let evaluate::Points { vertices, flow } = &mut points;
+                        let count = vertices.count as u64;
                         if self.geometry.is_some() {
-                            let lines = (evaluated.count as u64 * outputs.left()).div_ceil(64);
+                            let lines = (count * outputs.left()).div_ceil(64);
                             counts[1].written += lines;
                             counts[1].stored += lines;
                             let each = evaluate.each();
-                            let input =
-                                Primitives { all: &flow.all, each, ids: &flow.ids, vertices: &evaluated };
-                            self.emit(shared, worker, job, &input, streams, &mut counts[2], s, sink)
+                            let input = Primitives { all: &flow.all, each, ids: &flow.ids, vertices };
+                            self.emit(on, &input, &mut counts[2], s, sink)
                         } else {
-                            let count = evaluated.count as u64;
-                            sink(Made { vertices: &mut evaluated, flow: &flow, stream: 0, outputs, count });
+                            sink(Made { vertices, flow, stream: 0, outputs, count });
                             Ok(())
                         }
                     }
                     Err(stop) => Err(stop),
                 };
             }
-            if result.is_err() || shared.hub.stops() {
+            if result.is_err() || on.shared.hub.stops() {
                 break;
             }
         }
-        (s.flow, s.evaluated, s.memory) = (flow, evaluated, memory);
+        (s.evaluated, s.memory) = (points, memory);
         result
     }
 
     fn emit(
         &self,
-        shared: &Shared,
-        worker: &mut Worker,
-        job: &Job,
+        on: &mut Runner,
         input: &Primitives,
-        streams: &[Option<Outputs>; FEEDBACK_BUFFERS],
         counts: &mut StageCounts,
         s: &mut Scratch,
         sink: &mut Sink,
     ) -> Result<(), Stop> {
         let Some(g) = &self.geometry else { return Ok(()) };
-        g.run(shared, worker, job, self.view, self.last_provokes, input, streams, counts, s, sink)
+        g.run(on, input, counts, s, sink)
     }
 }
 
+/// What the stages of a chunk are run with.
+pub struct Runner<'r, 'j> {
+    pub shared: &'r Shared,
+    pub worker: &'r mut Worker,
+    /// The vertex program's.
+    pub job: &'r Job<'j>,
+    /// What is wanted of each vertex stream, the first of which every stage makes.
+    pub streams: &'r [Option<Outputs>; FEEDBACK_BUFFERS],
+}
+
 /// Primitives that a stage is given: `each` vertices of each.
-struct Primitives<'p> {
-    all: &'p [u32],
-    each: u32,
-    ids: &'p [u32],
-    vertices: &'p Vertices,
+pub struct Primitives<'p> {
+    pub all: &'p [u32],
+    pub each: u32,
+    pub ids: &'p [u32],
+    pub vertices: &'p Vertices,
 }
 
 /// What a program reads of the one before it.

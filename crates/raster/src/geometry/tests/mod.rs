@@ -2,7 +2,7 @@
 #![allow(clippy::needless_range_loop)] // x and y are pixels
 
 mod input;
-mod plain;
+pub(crate) mod plain;
 pub(crate) mod polygons;
 mod thin;
 
@@ -141,6 +141,8 @@ impl Scene {
             grid: Default::default(),
             active: None,
             layers: self.layers,
+            index: 7,
+            view: None,
             tables: &[],
             prepared: &super::Prepared::new(&draw.pipeline, &draw.state, AREA, info(self.depth)),
         };
@@ -149,7 +151,7 @@ impl Scene {
             times += 1;
             true
         };
-        super::run(&ctx, &draw, &self.call, 7, None, None, &mut out, &mut each).ok().expect("no fault");
+        super::run(&ctx, &draw, &self.call, None, &mut out, &mut each).ok().expect("no fault");
         assert_eq!(times, 1, "so few primitives come at once");
         *out
     }
