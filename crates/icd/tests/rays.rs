@@ -4,6 +4,7 @@
 mod copies;
 mod everywhere;
 mod hostile;
+mod micromaps;
 mod pipelines;
 mod queries;
 mod scene;

@@ -1,5 +1,6 @@
 //! Reads the primitives of a build from memory. Whatever lies there is read once and checked.
 
+use super::micromap::Indexed;
 use super::run::{Failure, Memory};
 use super::{Geometry, Indices, Range};
 use ash::vk;
@@ -48,21 +49,23 @@ pub enum Inputs {
 /// One geometry's.
 pub enum Primitives {
     /// Three positions a triangle.
-    Triangles(Vec<[f32; 3]>, vk::GeometryFlagsKHR),
+    Triangles(Vec<[f32; 3]>, vk::GeometryFlagsKHR, Option<Indexed>),
     Boxes(Vec<[f32; 6]>, vk::GeometryFlagsKHR),
 }
 
 impl Primitives {
     pub fn geometry(&self) -> bvh::Geometry<'_> {
         match self {
-            Primitives::Triangles(positions, f) => bvh::Geometry::Triangles { positions, flags: f.as_raw() },
+            Primitives::Triangles(positions, f, _) => {
+                bvh::Geometry::Triangles { positions, flags: f.as_raw() }
+            }
             Primitives::Boxes(bounds, f) => bvh::Geometry::Boxes { bounds, flags: f.as_raw() },
         }
     }
 }
 
 /// So many elements; an error if there is no memory for them.
-fn room<T: Clone>(n: usize, value: T) -> Result<Vec<T>, Failure> {
+pub(super) fn room<T: Clone>(n: usize, value: T) -> Result<Vec<T>, Failure> {
     let mut list = Vec::new();
     list.try_reserve_exact(n).map_err(|_| Failure::NoMemory)?;
     list.resize(n, value);
@@ -89,15 +92,16 @@ pub fn read(
 ) -> Result<Inputs, Failure> {
     let mut all = vec![];
     for (g, r) in geometries.iter().zip(ranges) {
-        match *g {
-            Geometry::Instances { data, pointers } => {
+        match g {
+            &Geometry::Instances { data, pointers } => {
                 return Ok(Inputs::Instances(instances(memory, data, pointers, r)?));
             }
-            Geometry::Boxes { data, stride, flags } => {
+            &Geometry::Boxes { data, stride, flags } => {
                 all.push(Primitives::Boxes(boxes(memory, data, stride, r, pool)?, flags));
             }
-            Geometry::Triangles { flags, .. } => {
-                all.push(Primitives::Triangles(triangles(memory, g, r, pool)?, flags));
+            Geometry::Triangles { flags, micromap, .. } => {
+                let map = micromap.as_ref().map(|m| m.read(memory, r.count)).transpose()?;
+                all.push(Primitives::Triangles(triangles(memory, g, r, pool)?, *flags, map));
             }
         }
     }
@@ -105,7 +109,7 @@ pub fn read(
 }
 
 /// The bytes of a list: `n` elements of `size` bytes, `stride` apart.
-fn list(memory: &Memory, at: u64, n: u64, stride: u64, size: u64) -> Result<*const u8, Failure> {
+pub(super) fn list(memory: &Memory, at: u64, n: u64, stride: u64, size: u64) -> Result<*const u8, Failure> {
     let Some(last) = n.checked_sub(1) else { return Ok(std::ptr::null()) };
     let bytes = last.checked_mul(stride).and_then(|b| b.checked_add(size)).ok_or(Failure::Address(at))?;
     if memory.readable(at) < bytes {

@@ -26,6 +26,8 @@ impl Extension {
 
 /// Extensions that need a ray tracing unit.
 const OF_RAYS: &[&CStr] = &[
+    c"VK_ARM_pipeline_opacity_micromap",
+    c"VK_EXT_opacity_micromap",
     c"VK_EXT_pipeline_library_group_handles",
     c"VK_KHR_acceleration_structure",
     c"VK_KHR_ray_query",

@@ -218,6 +218,8 @@ pub(crate) static PROPERTIES: &[(&str, Value)] = &[
     ("resolveSrgbFormatAppliesTransferFunction", Bool(true)),
     ("resolveSrgbFormatSupportsTransferFunctionControl", Bool(false)),
     // ray tracing
+    ("maxOpacity2StateSubdivisionLevel", U32(bvh::micromap::MAX_LEVEL)),
+    ("maxOpacity4StateSubdivisionLevel", U32(bvh::micromap::MAX_LEVEL)),
     ("maxGeometryCount", U64(bvh::layout::MAX_GEOMETRIES)),
     ("maxInstanceCount", U64(bvh::layout::MAX_INSTANCES)),
     ("maxPrimitiveCount", U64(bvh::layout::MAX_PRIMITIVES)),

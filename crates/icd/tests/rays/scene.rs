@@ -116,6 +116,10 @@ impl Rig {
             .ray_tracing_pipeline(true)
             .ray_tracing_pipeline_trace_rays_indirect(true)
             .ray_traversal_primitive_culling(true);
+        let mut micromaps = vk::PhysicalDeviceOpacityMicromapFeaturesEXT::default()
+            .micromap(true)
+            .micromap_host_commands(true);
+        structures.p_next = (&raw mut micromaps).cast();
         queries.p_next = (&raw mut structures).cast();
         maintenance.p_next = (&raw mut queries).cast();
         pipelines.p_next = (&raw mut maintenance).cast();
@@ -125,6 +129,7 @@ impl Rig {
             ash::khr::ray_query::NAME,
             ash::khr::ray_tracing_pipeline::NAME,
             ash::khr::ray_tracing_maintenance1::NAME,
+            ash::ext::opacity_micromap::NAME,
         ];
         let gpu = Gpu::of(instance, &names, &mut pipelines);
         let stages = vk::ShaderStageFlags::RAYGEN_KHR | vk::ShaderStageFlags::CLOSEST_HIT_KHR;

@@ -144,7 +144,7 @@ pub(crate) static CAPABILITIES: &[(Option<u32>, &str, &[Enable])] = &[
     (None, "ImageGatherLinearQCOM", &[Feature("imageGatherLinear")]),
     (None, "ImageGatherExtendedModesQCOM", &[Feature("imageGatherExtendedModes")]),
     (Some(5283), "MeshShadingEXT", &[Extension("VK_EXT_mesh_shader")]),
-    (None, "RayTracingOpacityMicromapKHR", &[Extension("VK_EXT_opacity_micromap"), Feature("micromap")]),
+    (Some(5381), "RayTracingOpacityMicromapKHR", &[Extension("VK_EXT_opacity_micromap"), Feature("micromap")]),
     (None, "RayTracingOpacityMicromapExecutionModeKHR", &[Feature("micromap")]),
     (Some(4165), "CoreBuiltinsARM", &[Feature("shaderCoreBuiltins")]),
     (Some(5383), "ShaderInvocationReorderNV", &[Extension("VK_NV_ray_tracing_invocation_reorder")]),
