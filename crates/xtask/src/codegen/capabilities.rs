@@ -41,6 +41,7 @@ fn word(e: &Enable) -> String {
         Enable::Version(n) => format!("Version({n})"),
         Enable::Extension(name) => format!("Extension({name:?})"),
         Enable::Feature(name) => format!("Feature({name:?})"),
+        Enable::FeatureOf(extension, name) => format!("FeatureOf({extension:?}, {name:?})"),
         Enable::Property(member, bit) => format!("Property({member:?}, {bit})"),
     }
 }
