@@ -293,6 +293,11 @@ impl Traversal {
         self.done = true;
     }
 
+    /// Whether the next step is [`Step::Done`].
+    pub fn has_ended(&self) -> bool {
+        self.done
+    }
+
     /// The closest hit so far; its kind is [`HitKind::None`] if there is none.
     pub fn committed(&self) -> &Hit {
         &self.committed

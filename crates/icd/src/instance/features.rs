@@ -125,7 +125,7 @@ const RAY_FEATURES: &[&str] = &[
     "descriptorBindingAccelerationStructureUpdateAfterBind", "accelerationStructureCaptureReplay", "rayQuery", "rayTracingPositionFetch",
     "rayTracingPipeline", "rayTracingPipelineShaderGroupHandleCaptureReplay", "rayTracingPipelineShaderGroupHandleCaptureReplayMixed",
     "rayTracingPipelineTraceRaysIndirect", "rayTraversalPrimitiveCulling", "rayTracingMaintenance1", "rayTracingPipelineTraceRaysIndirect2",
-    "pipelineLibraryGroupHandles", "micromap", "micromapCaptureReplay", "micromapHostCommands", "pipelineOpacityMicromap",
+    "pipelineLibraryGroupHandles", "micromap", "micromapCaptureReplay", "micromapHostCommands", "pipelineOpacityMicromap", "rayTracingInvocationReorder",
 ];
 
 /// Whether the device has the feature of this name.

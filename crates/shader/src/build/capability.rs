@@ -176,5 +176,6 @@ fn supported(c: Capability) -> bool {
             | RayTracingPositionFetchKHR
             | RayCullMaskKHR
             | RayTracingOpacityMicromapEXT
+            | ShaderInvocationReorderEXT
     )
 }
