@@ -5,6 +5,8 @@ mod copies;
 mod everywhere;
 mod hostile;
 mod micromaps;
+mod objects;
 mod pipelines;
 mod queries;
 mod scene;
+mod unit;

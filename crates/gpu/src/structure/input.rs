@@ -5,36 +5,14 @@ use super::run::{Failure, Memory};
 use super::{Geometry, Indices, Range};
 use ash::vk;
 use std::sync::Mutex;
-use texel::format::info;
 use texel::format::kernels::load_fn;
+use texel::format::{FormatInfo, NumClass, info};
 
-/// Formats of vertices that acceleration structures are built of: those that every implementation has, and more of the kind
-/// (Vulkan specification, "Required Format Support").
-pub fn is_vertex_format(f: vk::Format) -> bool {
-    use vk::Format as V;
-    matches!(
-        f,
-        V::R32G32_SFLOAT
-            | V::R32G32B32_SFLOAT
-            | V::R32G32B32A32_SFLOAT
-            | V::R16G16_SFLOAT
-            | V::R16G16B16_SFLOAT
-            | V::R16G16B16A16_SFLOAT
-            | V::R16G16_SNORM
-            | V::R16G16B16_SNORM
-            | V::R16G16B16A16_SNORM
-            | V::R16G16_UNORM
-            | V::R16G16B16_UNORM
-            | V::R16G16B16A16_UNORM
-            | V::R8G8_SNORM
-            | V::R8G8B8_SNORM
-            | V::R8G8B8A8_SNORM
-            | V::R8G8_UNORM
-            | V::R8G8B8_UNORM
-            | V::R8G8B8A8_UNORM
-            | V::A2B10G10R10_UNORM_PACK32
-            | V::A2B10G10R10_SNORM_PACK32
-    )
+/// Whether acceleration structures are built of vertices of this format: any of vertex buffers whose x and y are read as floats. (The
+/// specification asks for six of them, "Required Format Support".)
+pub fn is_vertex_format(f: &FormatInfo) -> bool {
+    let floats = !matches!(f.class, NumClass::Uint | NumClass::Sint | NumClass::Srgb);
+    f.vertex() && floats && f.components().iter().filter(|c| c.channel() < 2).count() == 2
 }
 
 /// Primitives that one task reads.
@@ -158,7 +136,7 @@ fn triangles(
     let Geometry::Triangles { format, vertices, stride, max_vertex, indices, transform, .. } = *g else {
         return Ok(vec![]);
     };
-    let format = info(format).filter(|f| is_vertex_format(f.format)).ok_or(Failure::Format)?;
+    let format = info(format).filter(|f| is_vertex_format(f)).ok_or(Failure::Format)?;
     let matrix = match transform {
         0 => None,
         at => {
@@ -185,7 +163,7 @@ fn triangles(
     let size = format.block_bytes as u64;
     let there = memory.readable(vertices);
     let load = load_fn(format);
-    let with_three = format.components().len() >= 3;
+    let with_three = format.components().iter().any(|c| c.channel() == 2);
     let mut all = room(3 * r.count as usize, [0.0; 3])?;
     // A vertex that is no memory of the device is the application's fault, and loses the device. Vertices beyond `maxVertex` that are
     // memory are harmless.

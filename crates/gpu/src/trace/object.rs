@@ -36,8 +36,7 @@ impl Object {
     /// Of a ray that no traversal has moved.
     fn new(ray: Ray, launch: [u32; 3], committed: Hit, top: u64) -> Object {
         let (kind, attributes) = of_triangle(&committed);
-        let way =
-            Way { ray, top, offset: 0, stride: 0, miss: 0, launch, committed, kind, attributes };
+        let way = Way { ray, top, offset: 0, stride: 0, miss: 0, launch, committed, kind, attributes };
         Object { way, empty: false, record: 0 }
     }
 
@@ -147,7 +146,8 @@ impl Objects {
                     };
                 }
                 TraceOp::HitQuery => {
-                    let Some((ray, top, hit)) = machine::rays::committed(wave.queries, operand(1), lane) else {
+                    let Some((ray, top, hit)) = machine::rays::committed(wave.queries, operand(1), lane)
+                    else {
                         *object = Object::empty();
                         continue;
                     };

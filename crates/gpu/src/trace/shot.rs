@@ -8,9 +8,9 @@ use super::way::{Way, of_triangle};
 use bvh::{Hit, HitKind, Ray, Step, Traversal, Visits, WarpVisits};
 use machine::rays::{RayRows, add_visits, trace};
 use parking_lot::Mutex;
+use shader::ir::TraceOp;
 use std::collections::BTreeMap;
 use std::ops::Range;
-use shader::ir::TraceOp;
 use wave::{Fault, TraceWave};
 
 pub struct Shot {

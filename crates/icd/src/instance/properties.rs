@@ -219,7 +219,10 @@ pub(crate) static PROPERTIES: &[(&str, Value)] = &[
     ("resolveSrgbFormatSupportsTransferFunctionControl", Bool(false)),
     // ray tracing
     // The invocations that reorder stay where they are: those that they call are regrouped.
-    ("rayTracingInvocationReorderReorderingHint", U32(vk::RayTracingInvocationReorderModeEXT::NONE.as_raw() as u32)),
+    (
+        "rayTracingInvocationReorderReorderingHint",
+        U32(vk::RayTracingInvocationReorderModeEXT::NONE.as_raw() as u32),
+    ),
     ("maxShaderBindingTableRecordIndex", U32(u32::MAX)),
     ("maxOpacity2StateSubdivisionLevel", U32(bvh::micromap::MAX_LEVEL)),
     ("maxOpacity4StateSubdivisionLevel", U32(bvh::micromap::MAX_LEVEL)),

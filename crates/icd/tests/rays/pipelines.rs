@@ -16,7 +16,7 @@ const SHADERS: [(&[u8], Stages); 6] = [
 const UNUSED: u32 = vk::SHADER_UNUSED_KHR;
 
 /// Groups: their type and their general, closest-hit, any-hit and intersection shaders.
-const GROUPS: [(vk::RayTracingShaderGroupTypeKHR, [u32; 4]); 6] = {
+const GROUPS: [(vk::RayTracingShaderGroupTypeKHR, [u32; 4]); 7] = {
     use vk::RayTracingShaderGroupTypeKHR as T;
     [
         (T::GENERAL, [0, UNUSED, UNUSED, UNUSED]),
@@ -25,6 +25,7 @@ const GROUPS: [(vk::RayTracingShaderGroupTypeKHR, [u32; 4]); 6] = {
         (T::TRIANGLES_HIT_GROUP, [UNUSED, 2, 3, UNUSED]),
         (T::PROCEDURAL_HIT_GROUP, [UNUSED, 2, UNUSED, 4]),
         (T::GENERAL, [5, UNUSED, UNUSED, UNUSED]),
+        (T::PROCEDURAL_HIT_GROUP, [UNUSED, 2, 3, 4]),
     ]
 };
 
@@ -71,7 +72,14 @@ pub enum Launch {
 
 impl Rig {
     pub fn tracer(&self, recursion: u32, records: &[(usize, [u32; 6])]) -> Tracer {
-        let modules = SHADERS.map(|(spirv, _)| module(&self.gpu, spirv));
+        self.tracer_from(SHADERS[0].0, recursion, records)
+    }
+
+    /// With another ray generation shader.
+    pub fn tracer_from(&self, first: &[u8], recursion: u32, records: &[(usize, [u32; 6])]) -> Tracer {
+        let mut spirv = SHADERS.map(|s| s.0);
+        spirv[0] = first;
+        let modules = spirv.map(|spirv| module(&self.gpu, spirv));
         let stages: Vec<_> = modules
             .iter()
             .zip(SHADERS)
@@ -257,4 +265,34 @@ fn an_any_hit_shader_ends_a_ray() {
     // Which of the two candidates comes first is the traversal's choice; the hit is one of them.
     assert_eq!((got[0][0], got[0][1], got[0][6]), (1, 103, 1));
     assert!([7.0, 8.0].contains(&f32::from_bits(got[0][2])));
+}
+
+/// An intersection shader reports hits at 9.75, 9.5 and 9.625, each one's kind one higher, and one before the ray's beginning. It ends with
+/// its ray.
+#[test]
+fn an_intersection_shader_ends_with_its_ray() {
+    const FIRST_HIT: u32 = 4;
+    let rig = Rig::new();
+    let scene = rig.address(&rig.scene());
+    // (group, ignored primitives, whether the any-hit shader ends the ray), ray flags, t and kind of the hit, runs of the any-hit shader.
+    let rows = [
+        ((6, 0, 0), 0, Some((9.5, 0x2A)), 2),
+        ((6, 0, 1), 0, Some((9.75, 0x2B)), 1),
+        ((6, 1, 1), 0, None, 3),
+        ((6, 0, 0), FIRST_HIT, Some((9.75, 0x2B)), 1),
+        ((4, 0, 0), FIRST_HIT, Some((9.75, 0x2B)), 0),
+    ];
+    for ((group, ignored, last), flags, hit, runs) in rows {
+        let mut records = RECORDS;
+        records[7] = (group, [104, 0, ignored, last, 9.5f32.to_bits(), 0x2A]);
+        let tracer = rig.tracer(2, &records);
+        let ray = ray([0.0, 20.0, 10.0], DOWN, flags, 0, 0);
+        let got = &rig.trace(&tracer, Launch::Direct, scene, &[ray], 1).expect("it runs")[0];
+        let found = (got[0] == 1).then(|| (f32::from_bits(got[2]), got[3]));
+        assert_eq!(
+            (found, got[6]),
+            (hit, runs),
+            "group {group}, {ignored} ignored, {last} last, flags {flags}"
+        );
+    }
 }

@@ -119,6 +119,11 @@ impl Rig {
         let mut micromaps = vk::PhysicalDeviceOpacityMicromapFeaturesEXT::default()
             .micromap(true)
             .micromap_host_commands(true);
+        let mut reorder = ::vk::PhysicalDeviceRayTracingInvocationReorderFeaturesEXT {
+            ray_tracing_invocation_reorder: vk::TRUE,
+            ..Default::default()
+        };
+        micromaps.p_next = (&raw mut reorder).cast();
         structures.p_next = (&raw mut micromaps).cast();
         queries.p_next = (&raw mut structures).cast();
         maintenance.p_next = (&raw mut queries).cast();
@@ -130,6 +135,7 @@ impl Rig {
             ash::khr::ray_tracing_pipeline::NAME,
             ash::khr::ray_tracing_maintenance1::NAME,
             ash::ext::opacity_micromap::NAME,
+            c"VK_EXT_ray_tracing_invocation_reorder",
         ];
         let gpu = Gpu::of(instance, &names, &mut pipelines);
         let stages = vk::ShaderStageFlags::RAYGEN_KHR | vk::ShaderStageFlags::CLOSEST_HIT_KHR;

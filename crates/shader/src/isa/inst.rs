@@ -275,7 +275,9 @@ impl TraceOp {
     }
     fn cost(self) -> Cost {
         match self {
-            TraceOp::Trace | TraceOp::Report | TraceOp::Call | TraceOp::HitTrace | TraceOp::HitExecute => Cost::LS,
+            TraceOp::Trace | TraceOp::Report | TraceOp::Call | TraceOp::HitTrace | TraceOp::HitExecute => {
+                Cost::LS
+            }
             _ => Cost::arithmetic(0, 1, 0),
         }
     }

@@ -395,7 +395,8 @@ impl Registry {
         }
         if let Some(feature) = e.attribute("feature") {
             // The same name may be a feature of several extensions.
-            let requires = e.attribute("requires").filter(|r| r.chars().all(|c| c.is_alphanumeric() || c == '_'));
+            let requires =
+                e.attribute("requires").filter(|r| r.chars().all(|c| c.is_alphanumeric() || c == '_'));
             return Ok(match requires.filter(|r| !r.starts_with("VK_VERSION")) {
                 Some(extension) => Enable::FeatureOf(extension.to_string(), feature.to_string()),
                 None => Enable::Feature(feature.to_string()),
