@@ -1,6 +1,7 @@
 //! Acceleration structures, ray queries and ray tracing pipelines through the real loader. Expected values are worked out by hand from
 //! the scene in [`scene`].
 
+mod binaries;
 mod copies;
 mod everywhere;
 mod hostile;

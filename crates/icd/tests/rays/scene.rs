@@ -136,6 +136,8 @@ impl Rig {
             ash::khr::ray_tracing_maintenance1::NAME,
             ash::ext::opacity_micromap::NAME,
             c"VK_EXT_ray_tracing_invocation_reorder",
+            c"VK_KHR_pipeline_binary",
+            ash::khr::pipeline_executable_properties::NAME,
         ];
         let gpu = Gpu::of(instance, &names, &mut pipelines);
         let stages = vk::ShaderStageFlags::RAYGEN_KHR | vk::ShaderStageFlags::CLOSEST_HIT_KHR;
