@@ -2,6 +2,7 @@
 //! the scene in [`scene`].
 
 mod binaries;
+mod bound;
 mod copies;
 mod everywhere;
 mod hostile;

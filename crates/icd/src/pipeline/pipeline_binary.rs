@@ -95,9 +95,9 @@ pub(crate) fn of_stage(
     let all = binaries.iter().filter_map(|&b| info.object::<PipelineBinary>(b));
     match all.filter(|b| b.source.stage == stage).nth(nth) {
         Some(b) => Ok(Some(b.source.clone())),
-        None => {
-            Err(invalid(&format!("VkPipelineBinaryInfoKHR: no binary for shader {nth} of the stage {stage:?}")))
-        }
+        None => Err(invalid(&format!(
+            "VkPipelineBinaryInfoKHR: no binary for shader {nth} of the stage {stage:?}"
+        ))),
     }
 }
 

@@ -3,8 +3,8 @@
 use crate::base::answer::{Answer, invalid};
 use crate::base::given::{Call, In, OutSlice};
 use crate::device::Device;
-use crate::pipeline::pipeline_cache::PipelineCache;
 use crate::pipeline::pipeline_binary;
+use crate::pipeline::pipeline_cache::PipelineCache;
 use crate::pipeline::pipeline_layout;
 use crate::pipeline::{self, Executable, Pipeline, PipelineKind, Shared, Source};
 use crate::sync::deferred_operation;
@@ -87,7 +87,8 @@ fn libraries<'a>(info: In<'a, vk::RayTracingPipelineCreateInfoKHR<'a>>) -> Answe
 
 /// What a creation's programs depend on.
 pub(crate) fn keys(info: In<vk::RayTracingPipelineCreateInfoKHR>) -> Answer<Vec<u128>> {
-    let layout = pipeline_layout::of_pipeline(info, info.layout, flags(info)).ok_or(vk::Result::ERROR_UNKNOWN)?;
+    let layout =
+        pipeline_layout::of_pipeline(info, info.layout, flags(info)).ok_or(vk::Result::ERROR_UNKNOWN)?;
     let mut keys: Vec<u128> = sources(info)?.iter().map(|s| s.key(&layout)).collect();
     keys.extend(libraries(info)?.iter().flat_map(|l| l.shared().stages.iter().map(|s| s.key)));
     Ok(keys)

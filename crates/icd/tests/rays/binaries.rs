@@ -39,7 +39,8 @@ impl Rig {
     /// A pipeline of a ray generation shader, two miss shaders and no hits, from modules or from binaries.
     fn with_two_misses(&self, flags: u64, binaries: &[new::PipelineBinaryKHR]) -> vk::Pipeline {
         let spirv = [include_bytes!("../shaders/rays.rgen.spv").to_vec(), miss(2), miss(22)];
-        let modules = spirv.map(|s| if binaries.is_empty() { module(&self.gpu, &s) } else { Default::default() });
+        let modules =
+            spirv.map(|s| if binaries.is_empty() { module(&self.gpu, &s) } else { Default::default() });
         let stages: Vec<_> = modules
             .iter()
             .zip([Stages::RAYGEN_KHR, Stages::MISS_KHR, Stages::MISS_KHR])
@@ -129,8 +130,7 @@ fn binaries_of_one_stage_keep_their_order() {
     let second = rig.with_two_misses(0, &binaries);
     assert_eq!(rig.says(second, scene), [2, 22], "from binaries");
     unsafe {
-        let destroy: Destroy =
-            std::mem::transmute(load(c"vkDestroyPipelineBinaryKHR").expect("it is there"));
+        let destroy: Destroy = std::mem::transmute(load(c"vkDestroyPipelineBinaryKHR").expect("it is there"));
         binaries.into_iter().for_each(|b| destroy(d, b, std::ptr::null()));
     }
     // Executables say whose groups they are of.

@@ -62,6 +62,19 @@ fn in_freed_memory_rays_miss() {
     misses(&rig, &tracer, at, "the top structure is gone");
 }
 
+/// Structures of another device are no structures: as a scene, and as an instance's.
+#[test]
+fn in_another_devices_structures_rays_miss() {
+    let (other, rig) = (Rig::new(), Rig::new());
+    let tracer = rig.tracer(2, &RECORDS);
+    let scene = other.address(&other.scene());
+    assert_eq!(other.query(scene, &[ABOVE]).expect("it runs")[0][0], 1, "there it is one");
+    misses(&rig, &tracer, scene, "another device's scene");
+    let layers = other.address(&other.layers(Flags::empty()));
+    let top = rig.top(Flags::empty(), &[of(IDENTITY, 1, 0xFF, 0, layers)]);
+    misses(&rig, &tracer, rig.address(&top), "another device's bottom structure");
+}
+
 /// A top structure that refers to itself, and two that refer to each other.
 #[test]
 fn rays_in_a_cycle_miss() {
