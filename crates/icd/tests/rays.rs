@@ -6,6 +6,7 @@ mod bound;
 mod copies;
 mod everywhere;
 mod hostile;
+mod measured;
 mod micromaps;
 mod objects;
 mod pipelines;

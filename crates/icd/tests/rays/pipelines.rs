@@ -4,8 +4,11 @@ use super::scene::*;
 use ash::vk;
 use vk::ShaderStageFlags as Stages;
 
+/// The ray generation shader.
+pub const FIRST: &[u8] = include_bytes!("../shaders/rays.rgen.spv");
+
 const SHADERS: [(&[u8], Stages); 6] = [
-    (include_bytes!("../shaders/rays.rgen.spv"), Stages::RAYGEN_KHR),
+    (FIRST, Stages::RAYGEN_KHR),
     (include_bytes!("../shaders/rays.rmiss.spv"), Stages::MISS_KHR),
     (include_bytes!("../shaders/rays.rchit.spv"), Stages::CLOSEST_HIT_KHR),
     (include_bytes!("../shaders/rays.rahit.spv"), Stages::ANY_HIT_KHR),
@@ -77,6 +80,17 @@ impl Rig {
 
     /// With another ray generation shader.
     pub fn tracer_from(&self, first: &[u8], recursion: u32, records: &[(usize, [u32; 6])]) -> Tracer {
+        self.tracer_with(0, first, recursion, records)
+    }
+
+    /// With flags of the pipeline.
+    pub fn tracer_with(
+        &self,
+        flags: u64,
+        first: &[u8],
+        recursion: u32,
+        records: &[(usize, [u32; 6])],
+    ) -> Tracer {
         let mut spirv = SHADERS.map(|s| s.0);
         spirv[0] = first;
         let modules = spirv.map(|spirv| module(&self.gpu, spirv));
@@ -95,11 +109,18 @@ impl Rig {
                 .any_hit_shader(any)
                 .intersection_shader(intersection)
         });
-        let info = vk::RayTracingPipelineCreateInfoKHR::default()
-            .stages(&stages)
-            .groups(&groups)
-            .max_pipeline_ray_recursion_depth(recursion)
-            .layout(self.trace_layout);
+        let flags = ::vk::PipelineCreateFlags2CreateInfoKHR {
+            flags: ::vk::PipelineCreateFlags2KHR::from_raw(flags),
+            ..Default::default()
+        };
+        let info = vk::RayTracingPipelineCreateInfoKHR {
+            p_next: (&raw const flags).cast(),
+            ..vk::RayTracingPipelineCreateInfoKHR::default()
+                .stages(&stages)
+                .groups(&groups)
+                .max_pipeline_ray_recursion_depth(recursion)
+                .layout(self.trace_layout)
+        };
         // SAFETY (here and below): handles are alive, structures outlive the calls.
         let (pipeline, handles) = unsafe {
             let (none, cache) = (vk::DeferredOperationKHR::null(), vk::PipelineCache::null());
@@ -137,6 +158,19 @@ impl Rig {
         rays: &[Ray],
         width: usize,
     ) -> Result<Vec<Vec<u32>>, vk::Result> {
+        self.trace_within(t, how, scene, rays, width, |_, _| {})
+    }
+
+    /// With commands before (true) and after the trace.
+    pub fn trace_within(
+        &self,
+        t: &Tracer,
+        how: Launch,
+        scene: u64,
+        rays: &[Ray],
+        width: usize,
+        around: impl Fn(vk::CommandBuffer, bool),
+    ) -> Result<Vec<Vec<u32>>, vk::Result> {
         let list: Vec<[u32; 12]> = rays.iter().map(Ray::words).collect();
         let (from, to) = (self.with(list.as_flattened()), self.memory(rays.len() * TRACED));
         let push: Vec<u8> = [scene, from.address, to.address].iter().flat_map(|a| a.to_le_bytes()).collect();
@@ -150,6 +184,7 @@ impl Rig {
             d.cmd_bind_pipeline(c, vk::PipelineBindPoint::RAY_TRACING_KHR, t.pipeline);
             let stages = Stages::RAYGEN_KHR | Stages::CLOSEST_HIT_KHR;
             d.cmd_push_constants(c, self.trace_layout, stages, 0, &push);
+            around(c, true);
             match how {
                 Launch::Direct => self.pipelines.cmd_trace_rays(c, &g, &m, &h, &k, size[0], size[1], size[2]),
                 Launch::Indirect => {
@@ -157,6 +192,7 @@ impl Rig {
                 }
                 Launch::Indirect2 => self.maintenance.cmd_trace_rays_indirect2(c, indirect.address),
             }
+            around(c, false);
         })?;
         Ok(to.read().chunks(TRACED).map(<[u32]>::to_vec).collect())
     }

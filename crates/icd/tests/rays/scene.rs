@@ -128,6 +128,11 @@ impl Rig {
         let mut buffers = vk::PhysicalDeviceDescriptorBufferFeaturesEXT::default().descriptor_buffer(true);
         let mut positions =
             vk::PhysicalDeviceRayTracingPositionFetchFeaturesKHR::default().ray_tracing_position_fetch(true);
+        let mut measured = ::vk::PhysicalDeviceShaderInstrumentationFeaturesARM {
+            shader_instrumentation: vk::TRUE,
+            ..Default::default()
+        };
+        heaps.p_next = (&raw mut measured).cast();
         buffers.p_next = (&raw mut heaps).cast();
         positions.p_next = (&raw mut buffers).cast();
         reorder.p_next = (&raw mut positions).cast();
@@ -145,6 +150,7 @@ impl Rig {
             ash::ext::opacity_micromap::NAME,
             c"VK_EXT_ray_tracing_invocation_reorder",
             c"VK_KHR_pipeline_binary",
+            c"VK_ARM_shader_instrumentation",
             c"VK_EXT_descriptor_heap",
             ash::ext::descriptor_buffer::NAME,
             ash::khr::ray_tracing_position_fetch::NAME,
