@@ -1,7 +1,7 @@
-//! Copies: clones, compacted ones, and serialised ones.
+//! Copies of structures and micromaps: clones, compacted ones, and serialised ones.
 
 use crate::layout::{Header, Kind, Record, View};
-use crate::{Bytes, Error};
+use crate::{Bytes, Error, micromap};
 
 /// Bounds of all that is active, in the structure's space: lower ones, then upper ones. Lower ones are above upper ones if there is
 /// nothing.
@@ -16,7 +16,21 @@ pub fn header(of: Bytes) -> Option<Header> {
 
 /// Bytes that a compacted copy needs.
 pub fn compacted_size(of: Bytes) -> Option<u64> {
-    Header::read(of)?.parts().map(|p| p.size)
+    match Header::read(of) {
+        Some(header) => header.parts().map(|p| p.size),
+        None => micromap::extent(of),
+    }
+}
+
+/// How many instances of other structures there are, and their leaves.
+fn instances(of: Bytes) -> Option<(Option<View>, u64)> {
+    match View::of(of) {
+        Some((view, header)) => {
+            let top = header.kind == Kind::Instances;
+            Some((Some(view), if top { header.leaves as u64 } else { 0 }))
+        }
+        None => micromap::extent(of).map(|_| (None, 0)),
+    }
 }
 
 /// Copies what is in use: `dst` needs [`compacted_size`] bytes.
@@ -40,8 +54,7 @@ const HEAD: u64 = 56;
 
 /// The number of bottom structures that a top one refers to: its active instances, in the order of their handles.
 pub fn handles(of: Bytes) -> Option<u64> {
-    let header = Header::read(of)?;
-    Some(if header.kind == Kind::Instances { header.leaves as u64 } else { 0 })
+    instances(of).map(|(_, n)| n)
 }
 
 fn data_at(handles: u64) -> Option<u64> {
@@ -67,10 +80,9 @@ pub struct Serialized {
 /// As Vulkan lays it out: UUIDs of driver and compatibility, sizes serialised and not, the number of handles, the handles, the data.
 /// How many bytes were written.
 pub fn serialize(src: Bytes, driver: &[u8; 16], compatibility: &[u8; 16], out: Bytes) -> Result<u64, Error> {
-    let (view, header) = View::of(src).ok_or(Error::NotAStructure)?;
-    let count = if header.kind == Kind::Instances { header.leaves } else { 0 };
-    let structure = header.parts().ok_or(Error::NotAStructure)?.size;
-    let at = data_at(count as u64).ok_or(Error::TooMany)?;
+    let (view, count) = instances(src).ok_or(Error::NotAStructure)?;
+    let structure = compacted_size(src).ok_or(Error::NotAStructure)?;
+    let at = data_at(count).ok_or(Error::TooMany)?;
     let size = at.checked_add(structure).ok_or(Error::TooMany)?;
     if size > out.len() as u64 {
         return Err(Error::TooSmall);
@@ -80,10 +92,11 @@ pub fn serialize(src: Bytes, driver: &[u8; 16], compatibility: &[u8; 16], out: B
     unsafe {
         to.cast::<[u8; 16]>().write(*driver);
         to.add(16).cast::<[u8; 16]>().write(*compatibility);
-        to.add(32).cast::<[u64; 3]>().write_unaligned([size, structure, count as u64]);
+        to.add(32).cast::<[u64; 3]>().write_unaligned([size, structure, count]);
         for k in 0..count {
-            let handle = view.leaf(k).map_or(0, |leaf| Record::read(leaf).structure);
-            to.add((HEAD + k as u64 * 8) as usize).cast::<u64>().write_unaligned(handle);
+            let leaf = view.and_then(|v| v.leaf(k as u32));
+            let handle = leaf.map_or(0, |leaf| Record::read(leaf).structure);
+            to.add((HEAD + k * 8) as usize).cast::<u64>().write_unaligned(handle);
         }
         std::ptr::copy_nonoverlapping(src.pointer(), to.add(at as usize), structure as usize);
     }
@@ -133,13 +146,12 @@ pub fn deserialize(
     };
     // SAFETY: a part of `dst`'s memory.
     let made = unsafe { Bytes::new(dst.pointer(), head.deserialized_size as usize) };
-    let (view, header) = View::of(made).ok_or(Error::NotAStructure)?;
-    let count = if header.kind == Kind::Instances { header.leaves as u64 } else { 0 };
+    let (view, count) = instances(made).ok_or(Error::NotAStructure)?;
     if count != head.handles {
         return Err(Error::NotAStructure);
     }
     for k in 0..count {
-        if let Some(leaf) = view.leaf(k as u32) {
+        if let Some(leaf) = view.and_then(|v| v.leaf(k as u32)) {
             // SAFETY: a handle before `at`; a leaf of a top structure has `INSTANCE` bytes.
             unsafe {
                 let handle = from.pointer().add((HEAD + k * 8) as usize).cast::<u64>().read_unaligned();

@@ -7,7 +7,7 @@
 //! | part | bytes | content |
 //! |---|---|---|
 //! | header | 256 | [`layout::Header`]: magic, kind, counts, bounds |
-//! | geometries | 16 each, to a multiple of 128 | flags, number of primitives, room for a micromap's index |
+//! | geometries | 16 each, to a multiple of 128 | flags, number of primitives, address of a micromap |
 //! | nodes | 128 each | eight children and their quantised boxes |
 //! | leaves | 192 or 128 each | blocks of at most four triangles or boxes; in a top structure, instances |
 //!
@@ -24,7 +24,8 @@
 //! both signs of a direction read them in that order. A bound is `origin + byte * step`, rounded outward.
 //!
 //! **Blocks** have three rows of sixteen words, one row an axis: the first vertices of four triangles, the second, the third, and
-//! four more words: primitives in the first row, geometries with their flags (`<< 24`) in the second. Unused triangles are NaN.
+//! four more words: primitives in the first row, geometries with their flags (`<< 24`) in the second, and in the third what
+//! [`micromap`] says. Unused triangles are NaN.
 //! For boxes, the first vertices are lower bounds and the second are upper bounds.
 //!
 //! **Instances**: object to world and world to object (twelve floats each), the structure's address, custom index and mask,
@@ -47,6 +48,7 @@ mod copy;
 #[cfg(test)]
 mod kernel_tests;
 pub mod layout;
+pub mod micromap;
 mod statistics;
 pub mod trace;
 mod visits;
@@ -162,6 +164,8 @@ pub mod instance_flags {
     pub const FLIP_FACING: u8 = 2;
     pub const FORCE_OPAQUE: u8 = 4;
     pub const FORCE_NO_OPAQUE: u8 = 8;
+    pub const FORCE_MICROMAP_2_STATE: u8 = 0x10;
+    pub const DISABLE_MICROMAPS: u8 = 0x20;
 }
 
 /// What a structure is to hold.

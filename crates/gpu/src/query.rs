@@ -27,10 +27,10 @@ pub enum StructureProperty {
 impl StructureProperty {
     pub fn of(query: vk::QueryType) -> Option<StructureProperty> {
         Some(match query {
-            vk::QueryType::ACCELERATION_STRUCTURE_COMPACTED_SIZE_KHR => StructureProperty::CompactedSize,
-            vk::QueryType::ACCELERATION_STRUCTURE_SERIALIZATION_SIZE_KHR => {
-                StructureProperty::SerializationSize
-            }
+            vk::QueryType::ACCELERATION_STRUCTURE_COMPACTED_SIZE_KHR
+            | vk::QueryType::MICROMAP_COMPACTED_SIZE_EXT => StructureProperty::CompactedSize,
+            vk::QueryType::ACCELERATION_STRUCTURE_SERIALIZATION_SIZE_KHR
+            | vk::QueryType::MICROMAP_SERIALIZATION_SIZE_EXT => StructureProperty::SerializationSize,
             vk::QueryType::ACCELERATION_STRUCTURE_SERIALIZATION_BOTTOM_LEVEL_POINTERS_KHR => {
                 StructureProperty::SerializationBottomLevelPointers
             }

@@ -15,7 +15,7 @@ type WriteSamplers = unsafe extern "system" fn(
     *const vk::SamplerCreateInfo,
     *const new::HostAddressRangeEXT,
 ) -> vk::Result;
-type WriteResources = unsafe extern "system" fn(
+pub type WriteResources = unsafe extern "system" fn(
     vk::Device,
     u32,
     *const new::ResourceDescriptorInfoEXT,
@@ -31,7 +31,7 @@ type Register = unsafe extern "system" fn(
 ) -> vk::Result;
 
 /// Words of a descriptor.
-const WORDS: usize = 8;
+pub const WORDS: usize = 8;
 
 fn gpu() -> Gpu {
     let mut heaps = new::PhysicalDeviceDescriptorHeapFeaturesEXT { descriptor_heap: 1, ..Default::default() };
@@ -47,12 +47,12 @@ fn gpu() -> Gpu {
 }
 
 /// The place of descriptor `k`.
-fn place(heap: &Mapped, k: usize) -> new::HostAddressRangeEXT<'static> {
+pub fn place(heap: &Mapped, k: usize) -> new::HostAddressRangeEXT<'static> {
     let address = heap.words[k * WORDS..].as_ptr().cast_mut().cast();
     new::HostAddressRangeEXT { address, size: 4 * WORDS, ..Default::default() }
 }
 
-fn write_buffer(g: &Gpu, heap: &Mapped, k: usize, m: &Mapped) {
+pub fn write_buffer(g: &Gpu, heap: &Mapped, k: usize, m: &Mapped) {
     let range = new::DeviceAddressRangeEXT { address: address(g, m), size: 4 * m.words.len() as u64 };
     let data = new::ResourceDescriptorDataEXT { p_address_range: &range };
     let ty = vk::DescriptorType::STORAGE_BUFFER;
@@ -81,7 +81,7 @@ fn write_image(g: &Gpu, heap: &Mapped, k: usize, i: &Viewed) {
     }
 }
 
-fn mapping<'a>(
+pub fn mapping<'a>(
     (descriptor_set, first_binding, binding_count): (u32, u32, u32),
     source: Source,
     source_data: new::DescriptorMappingSourceDataEXT<'a>,
@@ -100,7 +100,7 @@ fn mapping<'a>(
 }
 
 /// A compute pipeline without a layout.
-fn pipeline(
+pub fn pipeline(
     g: &Gpu,
     code: &[u32],
     mappings: &[new::DescriptorSetAndBindingMappingEXT],
@@ -131,7 +131,7 @@ fn pipeline(
     }
 }
 
-fn dispatch(g: &Gpu, p: vk::Pipeline, heaps: [Option<(u64, u64)>; 2], data: &[u32]) {
+pub fn dispatch(g: &Gpu, p: vk::Pipeline, heaps: [Option<(u64, u64)>; 2], data: &[u32]) {
     let bind: [BindHeap; 2] =
         unsafe { [command(g, c"vkCmdBindSamplerHeapEXT"), command(g, c"vkCmdBindResourceHeapEXT")] };
     g.run(|d, c| unsafe {
@@ -151,7 +151,7 @@ fn dispatch(g: &Gpu, p: vk::Pipeline, heaps: [Option<(u64, u64)>; 2], data: &[u3
     });
 }
 
-fn heap_of(g: &Gpu, m: &Mapped) -> (u64, u64) {
+pub fn heap_of(g: &Gpu, m: &Mapped) -> (u64, u64) {
     (address(g, m), 4 * m.words.len() as u64)
 }
 

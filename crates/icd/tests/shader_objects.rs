@@ -461,17 +461,17 @@ fn compute_shaders_are_dispatched_until_they_are_unbound() {
     s.free(&g);
 }
 
-type Begin = unsafe extern "system" fn(vk::CommandBuffer, ::vk::ShaderInstrumentationARM);
-type End = unsafe extern "system" fn(vk::CommandBuffer);
-type Make = unsafe extern "system" fn(
+pub type Begin = unsafe extern "system" fn(vk::CommandBuffer, ::vk::ShaderInstrumentationARM);
+pub type End = unsafe extern "system" fn(vk::CommandBuffer);
+pub type Make = unsafe extern "system" fn(
     vk::Device,
     *const ::vk::ShaderInstrumentationCreateInfoARM<'_>,
     *const vk::AllocationCallbacks<'_>,
     *mut ::vk::ShaderInstrumentationARM,
 ) -> vk::Result;
-type Unmake =
+pub type Unmake =
     unsafe extern "system" fn(vk::Device, ::vk::ShaderInstrumentationARM, *const vk::AllocationCallbacks<'_>);
-type Values = unsafe extern "system" fn(
+pub type Values = unsafe extern "system" fn(
     vk::Device,
     ::vk::ShaderInstrumentationARM,
     *mut u32,

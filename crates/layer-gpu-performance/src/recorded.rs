@@ -14,6 +14,8 @@ pub(crate) const WORD: u64 = 8;
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
 pub(crate) enum WorkloadKind {
     Dispatch,
+    Trace,
+    Build,
     RenderPass,
     Copy,
     Blit,
@@ -27,6 +29,8 @@ impl WorkloadKind {
     pub fn text(self) -> &'static str {
         match self {
             WorkloadKind::Dispatch => "dispatch",
+            WorkloadKind::Trace => "trace rays",
+            WorkloadKind::Build => "build",
             WorkloadKind::RenderPass => "render pass",
             WorkloadKind::Copy => "copy",
             WorkloadKind::Blit => "blit",

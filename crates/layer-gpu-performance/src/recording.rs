@@ -45,6 +45,8 @@ pub(crate) struct Recording {
     suspended: bool,
     /// The compute pipeline that is bound.
     pub pipeline: vk::Pipeline,
+    /// The ray tracing pipeline that is bound.
+    pub rays: vk::Pipeline,
     aside: Vec<Region>,
     done: Option<Arc<Recorded>>,
 }
@@ -74,6 +76,7 @@ impl Recording {
             pass: None,
             suspended: false,
             pipeline: vk::Pipeline::null(),
+            rays: vk::Pipeline::null(),
             aside: vec![],
             done: None,
         }

@@ -119,6 +119,18 @@ table! {
     cmd_clear_depth_stencil_image: PFN_vkCmdClearDepthStencilImage;
     cmd_fill_buffer: PFN_vkCmdFillBuffer;
     cmd_update_buffer: PFN_vkCmdUpdateBuffer;
+    cmd_trace_rays: PFN_vkCmdTraceRaysKHR;
+    cmd_trace_rays_indirect: PFN_vkCmdTraceRaysIndirectKHR;
+    cmd_trace_rays_indirect2: PFN_vkCmdTraceRaysIndirect2KHR;
+    cmd_build_structures: PFN_vkCmdBuildAccelerationStructuresKHR;
+    cmd_build_structures_indirect: PFN_vkCmdBuildAccelerationStructuresIndirectKHR;
+    cmd_copy_structure: PFN_vkCmdCopyAccelerationStructureKHR;
+    cmd_copy_structure_to_memory: PFN_vkCmdCopyAccelerationStructureToMemoryKHR;
+    cmd_copy_memory_to_structure: PFN_vkCmdCopyMemoryToAccelerationStructureKHR;
+    cmd_build_micromaps: PFN_vkCmdBuildMicromapsEXT;
+    cmd_copy_micromap: PFN_vkCmdCopyMicromapEXT;
+    cmd_copy_micromap_to_memory: PFN_vkCmdCopyMicromapToMemoryEXT;
+    cmd_copy_memory_to_micromap: PFN_vkCmdCopyMemoryToMicromapEXT;
 }
 
 /// Calls a function of the next layer by its field; nothing happens where there is none, for then nobody has the

@@ -161,7 +161,7 @@ pub fn run(wave: &mut RayWave, structures: &Structures, level: Level, counted: b
         }
     }
     if let Some(mut visits) = visits {
-        add_visits(wave.counts, &visits.take(), 0);
+        add_visits(wave.asked.counts, &visits.take(), 0);
     }
     if !batch.lanes.is_empty() {
         batch.trace(&mut kept, structures, level, wave, counted);
@@ -202,6 +202,17 @@ fn begin(wave: &RayWave, kept: &mut Kept, w: usize, lanes: u16) {
         q.committed = Hit { t: q.ray.t_max, ..Hit::default() };
         q.progress = Progress::Begun;
     }
+}
+
+/// What a lane's query has found: its ray, the structure that it began in, and the committed hit. `None`: there is no such query.
+pub fn committed(queries: &Queries, number: u32, lane: usize) -> Option<(Ray, u64, Hit)> {
+    let kept = queries.kept.as_ref().filter(|_| !queries.fresh)?.downcast_ref::<Kept>()?;
+    let q = kept.queries.get((number as usize).checked_mul(LANES)?.checked_add(lane)?)?;
+    let hit = match (q.progress, &q.traversal) {
+        (Progress::Candidate, Some(t)) => *t.committed(),
+        _ => q.committed,
+    };
+    Some((q.ray, q.top, hit))
 }
 
 impl Query {
@@ -389,7 +400,7 @@ impl Batch {
             trace(level, top, structures, &rays.rays(), &mut hits, &mut left, seen.as_mut());
         }
         if let Some(mut seen) = seen {
-            add_visits(wave.counts, &seen.take(), self.lanes.len() as u64);
+            add_visits(wave.asked.counts, &seen.take(), self.lanes.len() as u64);
         }
         for &(lane, number) in &self.lanes {
             let waits = waiting[lane / 64] >> (lane % 64) & 1;

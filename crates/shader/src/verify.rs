@@ -212,7 +212,7 @@ fn types(s: &Shader, v: Value) -> Result<(), String> {
             is(*query, Ty::B32).and(result(op.ty()))
         }
         Inst::Trace { op, args } => {
-            let structure = (*op == TraceOp::Trace) as usize;
+            let structure = op.has_structure() as usize;
             if args.len() != structure + op.operands() + 2 {
                 return Err("operands of a trace".into());
             }

@@ -309,6 +309,7 @@ impl IndirectCommandsTokenTypeEXT {
     pub const PUSH_DATA: Self = Self(1000135000);
     pub const PUSH_DATA_SEQUENCE_INDEX: Self = Self(1000135001);
 }
+pub type RayTracingInvocationReorderModeEXT = ash::vk::RayTracingInvocationReorderModeNV;
 pub type QueueGlobalPriority = ash::vk::QueueGlobalPriorityEXT;
 pub type LineRasterizationMode = ash::vk::LineRasterizationModeEXT;
 pub type PipelineRobustnessBufferBehavior = ash::vk::PipelineRobustnessBufferBehaviorEXT;
@@ -2231,6 +2232,51 @@ pub type SwapchainPresentModesCreateInfoKHR<'a> = ash::vk::SwapchainPresentModes
 pub type SwapchainPresentModeInfoKHR<'a> = ash::vk::SwapchainPresentModeInfoEXT<'a>;
 pub type SwapchainPresentScalingCreateInfoKHR<'a> = ash::vk::SwapchainPresentScalingCreateInfoEXT<'a>;
 pub type ReleaseSwapchainImagesInfoKHR<'a> = ash::vk::ReleaseSwapchainImagesInfoEXT<'a>;
+#[doc = "<https://registry.khronos.org/vulkan/specs/latest/man/html/VkPhysicalDeviceRayTracingInvocationReorderFeaturesEXT.html>"]
+#[repr(C)]
+#[derive(Copy, Clone)]
+pub struct PhysicalDeviceRayTracingInvocationReorderFeaturesEXT<'a> {
+    pub s_type: StructureType,
+    pub p_next: *mut c_void,
+    pub ray_tracing_invocation_reorder: Bool32,
+    pub _marker: PhantomData<&'a ()>,
+}
+impl Default for PhysicalDeviceRayTracingInvocationReorderFeaturesEXT<'_> {
+    fn default() -> Self {
+        // SAFETY: zero is a value of every member: numbers, null pointers and handles.
+        let zero: Self = unsafe { core::mem::zeroed() };
+        Self { s_type: Self::STRUCTURE_TYPE, ..zero }
+    }
+}
+// SAFETY: the members are those of vk.xml, in order.
+unsafe impl TaggedStructure for PhysicalDeviceRayTracingInvocationReorderFeaturesEXT<'_> {
+    const STRUCTURE_TYPE: StructureType = StructureType::from_raw(1000581000);
+}
+unsafe impl Send for PhysicalDeviceRayTracingInvocationReorderFeaturesEXT<'_> {}
+unsafe impl Sync for PhysicalDeviceRayTracingInvocationReorderFeaturesEXT<'_> {}
+#[doc = "<https://registry.khronos.org/vulkan/specs/latest/man/html/VkPhysicalDeviceRayTracingInvocationReorderPropertiesEXT.html>"]
+#[repr(C)]
+#[derive(Copy, Clone)]
+pub struct PhysicalDeviceRayTracingInvocationReorderPropertiesEXT<'a> {
+    pub s_type: StructureType,
+    pub p_next: *mut c_void,
+    pub ray_tracing_invocation_reorder_reordering_hint: RayTracingInvocationReorderModeEXT,
+    pub max_shader_binding_table_record_index: u32,
+    pub _marker: PhantomData<&'a ()>,
+}
+impl Default for PhysicalDeviceRayTracingInvocationReorderPropertiesEXT<'_> {
+    fn default() -> Self {
+        // SAFETY: zero is a value of every member: numbers, null pointers and handles.
+        let zero: Self = unsafe { core::mem::zeroed() };
+        Self { s_type: Self::STRUCTURE_TYPE, ..zero }
+    }
+}
+// SAFETY: the members are those of vk.xml, in order.
+unsafe impl TaggedStructure for PhysicalDeviceRayTracingInvocationReorderPropertiesEXT<'_> {
+    const STRUCTURE_TYPE: StructureType = StructureType::from_raw(1000581001);
+}
+unsafe impl Send for PhysicalDeviceRayTracingInvocationReorderPropertiesEXT<'_> {}
+unsafe impl Sync for PhysicalDeviceRayTracingInvocationReorderPropertiesEXT<'_> {}
 pub type DeviceImageSubresourceInfo<'a> = ash::vk::DeviceImageSubresourceInfoKHR<'a>;
 pub type MemoryMapInfo<'a> = ash::vk::MemoryMapInfoKHR<'a>;
 pub type MemoryUnmapInfo<'a> = ash::vk::MemoryUnmapInfoKHR<'a>;
@@ -3820,6 +3866,10 @@ pub const STRUCTURE_TYPE_SWAPCHAIN_FLAGS_SURFACE_CAPABILITIES_EXT: StructureType
     StructureType::from_raw(1000616001);
 pub const SWAPCHAIN_CREATE_MULTISAMPLED_RENDER_TO_SINGLE_SAMPLED_BIT_EXT: SwapchainCreateFlagsKHR =
     SwapchainCreateFlagsKHR::from_raw(256);
+pub const STRUCTURE_TYPE_PHYSICAL_DEVICE_RAY_TRACING_INVOCATION_REORDER_FEATURES_EXT: StructureType =
+    StructureType::from_raw(1000581000);
+pub const STRUCTURE_TYPE_PHYSICAL_DEVICE_RAY_TRACING_INVOCATION_REORDER_PROPERTIES_EXT: StructureType =
+    StructureType::from_raw(1000581001);
 pub const STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_FLOAT8_FEATURES_EXT: StructureType =
     StructureType::from_raw(1000567000);
 pub const COMPONENT_TYPE_FLOAT8_E4M3_EXT: ComponentTypeKHR = ComponentTypeKHR::from_raw(1000491002);

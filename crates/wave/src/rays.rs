@@ -4,6 +4,7 @@ use crate::bits::Bits;
 use crate::counting::tally::RayCounts;
 use shader::ir::{RayOp, TraceOp};
 use std::any::Any;
+use std::ops::Deref;
 
 /// The open queries of a wave's lanes: the host's, kept with the wave, so that a wave that waits at a barrier keeps them.
 #[derive(Default)]
@@ -28,26 +29,20 @@ impl Operand {
     pub(crate) const NONE: Operand = Operand { at: std::ptr::null(), step: 0 };
 }
 
-/// One op on the queries of a wave's active lanes.
-pub struct RayWave<'a> {
-    pub op: RayOp,
-    pub queries: &'a mut Queries,
-    /// Queries of a lane: numbers from here on name none.
-    pub count: u32,
+/// The most operands of an op, the structure not counted: those of [`TraceOp::HitTrace`], and where its data is.
+pub const OPERANDS: usize = 16;
+
+/// What both kinds of ops have: the active lanes and their operands.
+pub struct Asked<'a> {
     pub(crate) live: u32,
     pub(crate) exec: &'a [u16; 32],
-    pub(crate) query: Operand,
     pub(crate) structure: Operand,
-    pub(crate) operands: [Operand; RayOp::BEGIN_OPERANDS - 1],
-    pub(crate) results: [*mut u8; RAY_RESULTS],
+    pub(crate) operands: [Operand; OPERANDS],
     /// What the ray tracing unit does for the worker's program: the host adds what this op's rays do.
     pub counts: &'a mut RayCounts,
 }
 
-/// The most results that an op has.
-pub const RAY_RESULTS: usize = 12;
-
-impl RayWave<'_> {
+impl Asked<'_> {
     /// Warps with active lanes, and these lanes.
     pub fn warps(&self) -> impl Iterator<Item = (usize, u16)> + use<> {
         let exec = *self.exec;
@@ -59,11 +54,6 @@ impl RayWave<'_> {
         // SAFETY: the op's register, which its kernel named (`kernels::ray`); `warp` is one of the wave's, of which a register has
         // the rows, and a row of a uniform register has its 16 copies.
         unsafe { of.at.add(warp % 32 * of.step).cast::<T>().read() }
-    }
-
-    /// Numbers of a warp's queries.
-    pub fn query(&self, warp: usize) -> Row {
-        self.row(self.query, warp)
     }
 
     /// Addresses of the structures that a warp's rays begin in.
@@ -71,69 +61,75 @@ impl RayWave<'_> {
         self.row(self.structure, warp)
     }
 
-    /// Operand `k` of the op, the structure not counted: those that it has ([`RayOp::operands`]).
+    /// Operand `k`, the structure not counted: those that the op has ([`RayOp::operands`], [`TraceOp::operands`]).
     pub fn operand(&self, k: usize, warp: usize) -> Row {
         self.row(self.operands[k], warp)
     }
+}
 
-    /// Whether anybody reads result `k`.
-    pub fn reads(&self, k: usize) -> bool {
-        !self.results[k].is_null()
+/// Writes a lane's result, if anybody reads it. `to`: its register, null or varying.
+fn set(to: *mut u8, warp: usize, lane: usize, bits: u32) {
+    if !to.is_null() {
+        // SAFETY: as in `Asked::row`; a result is a varying register of its own.
+        unsafe { to.cast::<Row>().add(warp % 32).cast::<u32>().add(lane % 16).write(bits) }
+    }
+}
+
+/// One op on the queries of a wave's active lanes.
+pub struct RayWave<'a> {
+    pub op: RayOp,
+    pub queries: &'a mut Queries,
+    /// Queries of a lane: numbers from here on name none.
+    pub count: u32,
+    pub asked: Asked<'a>,
+    pub(crate) query: Operand,
+    pub(crate) results: [*mut u8; RAY_RESULTS],
+}
+
+/// The most results that an op has.
+pub const RAY_RESULTS: usize = 12;
+
+impl<'a> Deref for RayWave<'a> {
+    type Target = Asked<'a>;
+    fn deref(&self) -> &Asked<'a> {
+        &self.asked
+    }
+}
+
+impl RayWave<'_> {
+    /// Numbers of a warp's queries.
+    pub fn query(&self, warp: usize) -> Row {
+        self.row(self.query, warp)
     }
 
     /// Writes a lane's result `k`.
     pub fn set(&mut self, k: usize, warp: usize, lane: usize, bits: u32) {
-        if self.reads(k) {
-            // SAFETY: as in `row`; results are varying registers of their own.
-            unsafe { self.results[k].cast::<Row>().add(warp % 32).cast::<u32>().add(lane % 16).write(bits) }
-        }
+        set(self.results[k], warp, lane, bits);
     }
 }
-
-/// The most operands of a [`TraceOp`], the structure not counted: 13, and where its data is.
-pub const TRACE_OPERANDS: usize = 15;
 
 /// What a wave's active lanes ask of the ray tracing pipeline that runs them.
 pub struct TraceWave<'a> {
     pub op: TraceOp,
-    pub(crate) live: u32,
-    pub(crate) exec: &'a [u16; 32],
-    pub(crate) structure: Operand,
-    pub(crate) operands: [Operand; TRACE_OPERANDS],
+    pub asked: Asked<'a>,
+    /// The wave's ray queries.
+    pub queries: &'a mut Queries,
     /// How many of the operands there are, where its data is counted.
     pub(crate) given: usize,
     pub(crate) result: *mut u8,
     pub(crate) private: *mut u8,
     pub(crate) words: u32,
     pub(crate) lanes: u32,
-    /// As [`RayWave::counts`].
-    pub counts: &'a mut RayCounts,
+}
+
+impl<'a> Deref for TraceWave<'a> {
+    type Target = Asked<'a>;
+    fn deref(&self) -> &Asked<'a> {
+        &self.asked
+    }
 }
 
 impl TraceWave<'_> {
-    /// Warps with active lanes, and these lanes.
-    pub fn warps(&self) -> impl Iterator<Item = (usize, u16)> + use<> {
-        let exec = *self.exec;
-        Bits(self.live).map(move |w| (w, exec[w])).filter(|(_, lanes)| *lanes != 0)
-    }
-
-    fn row<T: Copy>(&self, of: Operand, warp: usize) -> T {
-        debug_assert!(!of.at.is_null());
-        // SAFETY: the op's register, which its kernel named (`kernels::ray`); `warp` is one of the wave's, of which a register has
-        // the rows, and a row of a uniform register has its 16 copies.
-        unsafe { of.at.add(warp % 32 * of.step).cast::<T>().read() }
-    }
-
-    /// Addresses of the structures that a warp's rays begin in, of [`TraceOp::Trace`].
-    pub fn structure(&self, warp: usize) -> [u64; 16] {
-        self.row(self.structure, warp)
-    }
-
-    /// Operand `k`, the structure not counted: those that the op has ([`TraceOp::operands`]).
-    pub fn operand(&self, k: usize, warp: usize) -> Row {
-        self.row(self.operands[k], warp)
-    }
-
     /// First private word of the data that goes with the op, and number of words: within the lane's.
     pub fn data(&self) -> [u32; 2] {
         let warp = self.live.trailing_zeros() as usize & 31;
@@ -144,10 +140,7 @@ impl TraceWave<'_> {
 
     /// Writes a lane's result.
     pub fn set(&mut self, warp: usize, lane: usize, bits: u32) {
-        if !self.result.is_null() {
-            // SAFETY: as in `row`; a result is a varying register of its own.
-            unsafe { self.result.cast::<Row>().add(warp % 32).cast::<u32>().add(lane % 16).write(bits) }
-        }
+        set(self.result, warp, lane, bits);
     }
 
     /// Private word `word` of lane `lane` of the wave; `None`: there is none.

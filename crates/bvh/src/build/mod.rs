@@ -234,7 +234,7 @@ pub fn build(
         if let Input::Geometries(all) = input {
             for (i, g) in all.iter().enumerate() {
                 let at = bytes.pointer().add(HEADER as usize + i * layout::GEOMETRY as usize);
-                at.cast::<[u32; 4]>().write([g.flags(), g.primitives() as u32, u32::MAX, 0]);
+                at.cast::<[u32; 4]>().write([g.flags(), g.primitives() as u32, 0, 0]);
             }
         }
     }

@@ -2,6 +2,7 @@
 
 use super::{Binary, Bounds, Places, Prim, TASK, area, room};
 use crate::layout::{AXIS, BLOCK, BOUNDS, Child, DEPTH, INSTANCE, LANES, NODE, Parts, Record, most};
+use crate::micromap::PLAIN;
 use crate::trace::node::MARGIN;
 use crate::{Error, Geometry, Input, Instance, Pool};
 use simd::prefetch;
@@ -419,7 +420,7 @@ impl Writer<'_> {
                     block_lane(&mut words, lane, &all[p.geometry as usize], p.primitive as usize);
                     words[0][12 + lane] = p.primitive;
                     words[1][12 + lane] = p.geometry & 0xFF_FFFF | all[p.geometry as usize].flags() << 24;
-                    words[2][12 + lane] = 1;
+                    words[2][12 + lane] = PLAIN;
                 }
                 // SAFETY: as above.
                 unsafe { to.cast::<[[u32; 16]; 3]>().write(words) };

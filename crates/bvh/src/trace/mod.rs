@@ -9,7 +9,7 @@ mod wave;
 pub use wave::{Rays, trace, trace_counted};
 
 use crate::layout::{DEPTH, Kind, Record, View};
-use crate::{Bytes, Visits};
+use crate::{Bytes, Visits, micromap};
 use node::Row;
 use simd::Level;
 use space::Space;
@@ -28,6 +28,7 @@ pub mod ray_flags {
     pub const CULL_NO_OPAQUE: u32 = 0x80;
     pub const SKIP_TRIANGLES: u32 = 0x100;
     pub const SKIP_AABBS: u32 = 0x200;
+    pub const FORCE_MICROMAP_2_STATE: u32 = 0x400;
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -141,6 +142,7 @@ pub struct Traversal {
     fresh: bool,
     /// The bottom structure that was entered last, by its address.
     known: Option<(u64, View)>,
+    map: micromap::Known,
     edges: Edges,
     near: Row,
     stack: [MaybeUninit<Entry>; STACK],
@@ -218,6 +220,7 @@ impl Traversal {
             done: true,
             fresh: false,
             known: None,
+            map: micromap::Known::default(),
             edges: Edges::EMPTY,
             near: Row([0.0; 16]),
             stack: [const { MaybeUninit::uninit() }; STACK],
@@ -288,6 +291,11 @@ impl Traversal {
     /// Ends the traversal; the next step is [`Step::Done`].
     pub fn terminate(&mut self) {
         self.done = true;
+    }
+
+    /// Whether the next step is [`Step::Done`].
+    pub fn has_ended(&self) -> bool {
+        self.done
     }
 
     /// The closest hit so far; its kind is [`HitKind::None`] if there is none.
@@ -362,6 +370,7 @@ impl Clone for Traversal {
             done: self.done,
             fresh: self.fresh,
             known: self.known,
+            map: self.map,
             edges: Edges::EMPTY,
             near: Row([0.0; 16]),
         }

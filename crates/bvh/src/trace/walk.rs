@@ -5,7 +5,7 @@ use super::space::{point, vector};
 use super::triangle::{hit, triangles};
 use super::{Entry, Hit, HitKind, STACK, Scene, Step, Traversal, ray_flags};
 use crate::layout::{Child, INDEX, Kind, LEAF_BIT, NODE_BIT, Record, View};
-use crate::{Visits, geometry_flags, instance_flags};
+use crate::{Visits, geometry_flags, instance_flags, micromap};
 use simd::{Level, Simd};
 
 type Walk<V> = unsafe fn(&mut Traversal, &dyn Scene, &mut V) -> Step;
@@ -35,7 +35,7 @@ unsafe fn walk<S: Simd, V: Visits>(s: S, t: &mut Traversal, scene: &dyn Scene, v
     if t.pending.1 != 0 {
         let (leaf, lanes) = std::mem::take(&mut t.pending);
         // SAFETY: this function's.
-        if let Some(step) = unsafe { leaf_of(s, t, leaf, lanes, visits) } {
+        if let Some(step) = unsafe { leaf_of(s, t, leaf, lanes, scene, visits) } {
             return step;
         }
     }
@@ -140,7 +140,7 @@ unsafe fn walk<S: Simd, V: Visits>(s: S, t: &mut Traversal, scene: &dyn Scene, v
         }
         visits.leaf(place, leaf, view.kind == Kind::Triangles);
         // SAFETY: this function's.
-        if let Some(step) = unsafe { leaf_of(s, t, leaf, ALL, visits) } {
+        if let Some(step) = unsafe { leaf_of(s, t, leaf, ALL, scene, visits) } {
             return step;
         }
     }
@@ -198,6 +198,7 @@ unsafe fn leaf_of<S: Simd, V: Visits>(
     t: &mut Traversal,
     leaf: u32,
     lanes: u32,
+    scene: &dyn Scene,
     visits: &mut V,
 ) -> Option<Step> {
     let view = t.bottom?;
@@ -245,7 +246,18 @@ unsafe fn leaf_of<S: Simd, V: Visits>(
         (found.instance_flags, found.structure, found.record) =
             (t.instance.flags(), t.instance.structure, t.record);
         found.place = leaf.wrapping_mul(4) | lane as u32;
-        found.opaque = is_opaque(t.flags, t.instance.flags(), found.geometry_flags);
+        let own = view.word(block, 2, 12 + lane);
+        let mut opaque = found.geometry_flags as u32 & geometry_flags::OPAQUE != 0;
+        if is_triangles
+            && own != micromap::PLAIN
+            && t.instance.flags() & instance_flags::DISABLE_MICROMAPS == 0
+        {
+            match micromap::judge(&mut t.map, scene, own, &found, t.flags) {
+                Some(of_map) => opaque = of_map,
+                None => continue,
+            }
+        }
+        found.opaque = is_opaque(t.flags, t.instance.flags(), opaque);
         let cull = if found.opaque { ray_flags::CULL_OPAQUE } else { ray_flags::CULL_NO_OPAQUE };
         if t.flags & cull != 0 {
             continue;
@@ -276,7 +288,8 @@ unsafe fn leaf_of<S: Simd, V: Visits>(
     None
 }
 
-fn is_opaque(ray: u32, instance: u8, geometry: u8) -> bool {
+/// `own`: what the geometry or its micromap says.
+fn is_opaque(ray: u32, instance: u8, own: bool) -> bool {
     if ray & ray_flags::OPAQUE != 0 {
         true
     } else if ray & ray_flags::NO_OPAQUE != 0 {
@@ -286,7 +299,7 @@ fn is_opaque(ray: u32, instance: u8, geometry: u8) -> bool {
     } else if instance & instance_flags::FORCE_NO_OPAQUE != 0 {
         false
     } else {
-        geometry as u32 & geometry_flags::OPAQUE != 0
+        own
     }
 }
 

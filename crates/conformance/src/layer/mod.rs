@@ -6,6 +6,7 @@ mod hurt;
 mod passes;
 mod queries;
 mod queues;
+mod rays;
 mod rig;
 mod settings;
 
@@ -36,6 +37,7 @@ pub const PROGRAMS: &[(&str, fn() -> Done)] = &[
     ("lost", hurt::lost),
     ("once", queries::once),
     ("own queries", queries::own),
+    ("rays", rays::rays),
     ("old", settings::old),
     ("settings", settings::settings),
     ("unfinished", settings::unfinished),

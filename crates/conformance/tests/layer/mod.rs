@@ -86,6 +86,19 @@ fn the_diagram_serialised_gives_each_its_own_cost_and_else_what_overlaps() {
     assert!(end(&beside[3]) - begin(&beside[0]) < sum, "nothing overlaps");
 }
 
+/// Builds, copies and traces are workloads, named by their commands.
+#[test]
+fn ray_tracing_is_listed() {
+    let rows = Run::new(&tuff(), "rays").rows().unwrap();
+    let got: Vec<_> = rows.iter().map(|r| (text(r, "kind"), text(r, "name"), elapsed(r) > 0.0)).collect();
+    let want = [
+        ("build", "vkCmdBuildAccelerationStructuresKHR 1", true),
+        ("copy", "vkCmdCopyAccelerationStructureKHR", true),
+        ("trace rays", "vkCmdTraceRaysKHR 3x2x1", true),
+    ];
+    assert_eq!(got, want, "{rows:?}");
+}
+
 #[test]
 fn counters_are_the_ledgers_and_times_the_models() {
     let driver = tuff();
@@ -94,6 +107,7 @@ fn counters_are_the_ledgers_and_times_the_models() {
         ("diagram", "0"),
         ("secondaries", "1"),
         ("transfers", "1"),
+        ("rays", "1"),
         ("suspended", "1"),
         ("labelled", "1"),
         ("labelled", "0"),

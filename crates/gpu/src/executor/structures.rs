@@ -40,6 +40,7 @@ impl Executor {
             };
         let name = match c {
             Command::Build(_) => "build acceleration structures",
+            Command::BuildMicromaps(_) => "build micromaps",
             Command::Serialize { .. } => "serialize acceleration structure",
             Command::Deserialize { .. } => "deserialize acceleration structure",
             _ => "copy acceleration structure",

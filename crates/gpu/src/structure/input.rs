@@ -1,39 +1,18 @@
 //! Reads the primitives of a build from memory. Whatever lies there is read once and checked.
 
+use super::micromap::Indexed;
 use super::run::{Failure, Memory};
 use super::{Geometry, Indices, Range};
 use ash::vk;
 use std::sync::Mutex;
-use texel::format::info;
 use texel::format::kernels::load_fn;
+use texel::format::{FormatInfo, NumClass, info};
 
-/// Formats of vertices that acceleration structures are built of: those that every implementation has, and more of the kind
-/// (Vulkan specification, "Required Format Support").
-pub fn is_vertex_format(f: vk::Format) -> bool {
-    use vk::Format as V;
-    matches!(
-        f,
-        V::R32G32_SFLOAT
-            | V::R32G32B32_SFLOAT
-            | V::R32G32B32A32_SFLOAT
-            | V::R16G16_SFLOAT
-            | V::R16G16B16_SFLOAT
-            | V::R16G16B16A16_SFLOAT
-            | V::R16G16_SNORM
-            | V::R16G16B16_SNORM
-            | V::R16G16B16A16_SNORM
-            | V::R16G16_UNORM
-            | V::R16G16B16_UNORM
-            | V::R16G16B16A16_UNORM
-            | V::R8G8_SNORM
-            | V::R8G8B8_SNORM
-            | V::R8G8B8A8_SNORM
-            | V::R8G8_UNORM
-            | V::R8G8B8_UNORM
-            | V::R8G8B8A8_UNORM
-            | V::A2B10G10R10_UNORM_PACK32
-            | V::A2B10G10R10_SNORM_PACK32
-    )
+/// Whether acceleration structures are built of vertices of this format: any of vertex buffers whose x and y are read as floats. (The
+/// specification asks for six of them, "Required Format Support".)
+pub fn is_vertex_format(f: &FormatInfo) -> bool {
+    let floats = !matches!(f.class, NumClass::Uint | NumClass::Sint | NumClass::Srgb);
+    f.vertex() && floats && f.components().iter().filter(|c| c.channel() < 2).count() == 2
 }
 
 /// Primitives that one task reads.
@@ -48,21 +27,23 @@ pub enum Inputs {
 /// One geometry's.
 pub enum Primitives {
     /// Three positions a triangle.
-    Triangles(Vec<[f32; 3]>, vk::GeometryFlagsKHR),
+    Triangles(Vec<[f32; 3]>, vk::GeometryFlagsKHR, Option<Indexed>),
     Boxes(Vec<[f32; 6]>, vk::GeometryFlagsKHR),
 }
 
 impl Primitives {
     pub fn geometry(&self) -> bvh::Geometry<'_> {
         match self {
-            Primitives::Triangles(positions, f) => bvh::Geometry::Triangles { positions, flags: f.as_raw() },
+            Primitives::Triangles(positions, f, _) => {
+                bvh::Geometry::Triangles { positions, flags: f.as_raw() }
+            }
             Primitives::Boxes(bounds, f) => bvh::Geometry::Boxes { bounds, flags: f.as_raw() },
         }
     }
 }
 
 /// So many elements; an error if there is no memory for them.
-fn room<T: Clone>(n: usize, value: T) -> Result<Vec<T>, Failure> {
+pub(super) fn room<T: Clone>(n: usize, value: T) -> Result<Vec<T>, Failure> {
     let mut list = Vec::new();
     list.try_reserve_exact(n).map_err(|_| Failure::NoMemory)?;
     list.resize(n, value);
@@ -89,15 +70,16 @@ pub fn read(
 ) -> Result<Inputs, Failure> {
     let mut all = vec![];
     for (g, r) in geometries.iter().zip(ranges) {
-        match *g {
-            Geometry::Instances { data, pointers } => {
+        match g {
+            &Geometry::Instances { data, pointers } => {
                 return Ok(Inputs::Instances(instances(memory, data, pointers, r)?));
             }
-            Geometry::Boxes { data, stride, flags } => {
+            &Geometry::Boxes { data, stride, flags } => {
                 all.push(Primitives::Boxes(boxes(memory, data, stride, r, pool)?, flags));
             }
-            Geometry::Triangles { flags, .. } => {
-                all.push(Primitives::Triangles(triangles(memory, g, r, pool)?, flags));
+            Geometry::Triangles { flags, micromap, .. } => {
+                let map = micromap.as_ref().map(|m| m.read(memory, r.count)).transpose()?;
+                all.push(Primitives::Triangles(triangles(memory, g, r, pool)?, *flags, map));
             }
         }
     }
@@ -105,7 +87,7 @@ pub fn read(
 }
 
 /// The bytes of a list: `n` elements of `size` bytes, `stride` apart.
-fn list(memory: &Memory, at: u64, n: u64, stride: u64, size: u64) -> Result<*const u8, Failure> {
+pub(super) fn list(memory: &Memory, at: u64, n: u64, stride: u64, size: u64) -> Result<*const u8, Failure> {
     let Some(last) = n.checked_sub(1) else { return Ok(std::ptr::null()) };
     let bytes = last.checked_mul(stride).and_then(|b| b.checked_add(size)).ok_or(Failure::Address(at))?;
     if memory.readable(at) < bytes {
@@ -154,7 +136,7 @@ fn triangles(
     let Geometry::Triangles { format, vertices, stride, max_vertex, indices, transform, .. } = *g else {
         return Ok(vec![]);
     };
-    let format = info(format).filter(|f| is_vertex_format(f.format)).ok_or(Failure::Format)?;
+    let format = info(format).filter(|f| is_vertex_format(f)).ok_or(Failure::Format)?;
     let matrix = match transform {
         0 => None,
         at => {
@@ -181,7 +163,7 @@ fn triangles(
     let size = format.block_bytes as u64;
     let there = memory.readable(vertices);
     let load = load_fn(format);
-    let with_three = format.components().len() >= 3;
+    let with_three = format.components().iter().any(|c| c.channel() == 2);
     let mut all = room(3 * r.count as usize, [0.0; 3])?;
     // A vertex that is no memory of the device is the application's fault, and loses the device. Vertices beyond `maxVertex` that are
     // memory are harmless.

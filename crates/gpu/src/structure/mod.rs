@@ -4,6 +4,7 @@
 //! while the command runs.
 
 mod input;
+mod micromap;
 mod run;
 
 use crate::query::{QueryPool, StructureProperty};
@@ -13,14 +14,14 @@ use std::sync::Arc;
 use texel::buffer::Buffer;
 
 pub use input::is_vertex_format;
+pub use micromap::{Attached, BuildMicromap, micromap_size};
 pub use run::{DRIVER_UUID, Failure, Memory, Moved, is_compatible, property, run};
 
-/// VkAccelerationStructureKHR: a part of a buffer.
+/// VkAccelerationStructureKHR or VkMicromapEXT: a part of a buffer.
 pub struct AccelerationStructure {
     pub buffer: Arc<Buffer>,
     pub offset: u64,
     pub size: u64,
-    pub kind: vk::AccelerationStructureTypeKHR,
 }
 
 impl AccelerationStructure {
@@ -35,7 +36,7 @@ impl AccelerationStructure {
 }
 
 /// What primitives one geometry of a build has.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone)]
 pub enum Geometry {
     Triangles {
         format: vk::Format,
@@ -47,6 +48,7 @@ pub enum Geometry {
         /// Address of a VkTransformMatrixKHR, or 0.
         transform: u64,
         flags: vk::GeometryFlagsKHR,
+        micromap: Option<Attached>,
     },
     /// VkAabbPositionsKHR.
     Boxes { data: u64, stride: u64, flags: vk::GeometryFlagsKHR },
@@ -99,6 +101,7 @@ pub struct Build {
 #[derive(Clone)]
 pub enum Command {
     Build(Vec<Build>),
+    BuildMicromaps(Vec<BuildMicromap>),
     Copy {
         from: Arc<AccelerationStructure>,
         to: Arc<AccelerationStructure>,
@@ -126,6 +129,7 @@ impl Command {
     pub fn call(&self) -> &'static str {
         match self {
             Command::Build(_) => "vkCmdBuildAccelerationStructuresKHR",
+            Command::BuildMicromaps(_) => "vkCmdBuildMicromapsEXT",
             Command::Copy { .. } => "vkCmdCopyAccelerationStructureKHR",
             Command::Serialize { .. } => "vkCmdCopyAccelerationStructureToMemoryKHR",
             Command::Deserialize { .. } => "vkCmdCopyMemoryToAccelerationStructureKHR",

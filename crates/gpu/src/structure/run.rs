@@ -1,6 +1,7 @@
 //! Runs commands on acceleration structures, on a queue's thread or, for commands of the host, on the application's.
 
 use super::input::{self, Inputs};
+use super::micromap;
 use super::{AccelerationStructure, Build, Command, Geometry, Range, Ranges};
 use crate::query::StructureProperty;
 use machine::rays::Structures;
@@ -29,6 +30,8 @@ pub enum Failure {
     Source,
     /// Geometries are of different kinds.
     Mixed,
+    /// A triangle of a micromap has a format or level that there is not.
+    Micromap,
 }
 
 impl std::fmt::Display for Failure {
@@ -42,6 +45,7 @@ impl std::fmt::Display for Failure {
             Failure::Room => {
                 f.write_str("the acceleration structure does not fit into its part of the buffer")
             }
+            Failure::Micromap => f.write_str("a triangle of the micromap has no valid format and level"),
             Failure::Mixed => f.write_str("the geometries are of different kinds"),
             Failure::Source => f.write_str("the source is no acceleration structure"),
         }
@@ -83,7 +87,7 @@ impl Memory<'_> {
 }
 
 impl AccelerationStructure {
-    fn bytes(&self) -> Option<bvh::Bytes> {
+    pub(super) fn bytes(&self) -> Option<bvh::Bytes> {
         let (p, n) = self.range();
         // SAFETY: a part of the buffer, whose memory the command keeps.
         (!p.is_null()).then(|| unsafe { bvh::Bytes::new(p, n as usize) })
@@ -100,6 +104,15 @@ pub fn run(c: &Command, memory: &Memory, level: Level, pool: &dyn bvh::Pool) -> 
             let mut all = Moved::default();
             for b in list {
                 let m = build(b, memory, level, pool)?;
+                all.read += m.read;
+                all.written += m.written;
+            }
+            Ok(all)
+        }
+        Command::BuildMicromaps(list) => {
+            let mut all = Moved::default();
+            for b in list {
+                let m = b.run(memory)?;
                 all.read += m.read;
                 all.written += m.written;
             }
@@ -142,7 +155,7 @@ pub fn is_compatible(version: &[u8]) -> bool {
     version.len() == 32 && version[..16] == DRIVER_UUID && version[16..] == LAYOUT_UUID
 }
 
-fn failure(e: bvh::Error) -> Failure {
+pub(super) fn failure(e: bvh::Error) -> Failure {
     match e {
         bvh::Error::OutOfMemory | bvh::Error::TooMany => Failure::NoMemory,
         bvh::Error::TooSmall => Failure::Room,
@@ -186,7 +199,9 @@ fn build(b: &Build, memory: &Memory, level: Level, pool: &dyn bvh::Pool) -> Resu
                 bvh::Geometry::Boxes { bounds, .. } => size_of_val(*bounds),
             };
             let read = geometries.iter().map(bytes).sum::<usize>() as u64;
-            (read, make(&bvh::Input::Geometries(&geometries), from, to, b, level, pool)?)
+            let written = make(&bvh::Input::Geometries(&geometries), from, to, b, level, pool)?;
+            micromap::attach(list, to, pool)?;
+            (read, written)
         }
     };
     Ok(Moved { read, written })

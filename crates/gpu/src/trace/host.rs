@@ -1,8 +1,9 @@
 //! What a wave of a ray tracing pipeline finds around it: the device, and the other shaders of the pipeline.
 
 use super::launch::Context;
+use super::object::Objects;
 use super::shot::Shot;
-use super::stage::{Caller, LANES, Levels, Words};
+use super::stage::{Caller, LANES, Levels, Words, lanes_of};
 use super::table::record;
 use parking_lot::Mutex;
 use shader::bytecode::ImageCode;
@@ -43,21 +44,21 @@ pub struct RayHost<'a, 'r> {
     /// What each lane is about.
     pub callers: &'a [Caller],
     pub role: Role<'r>,
+    /// Hit objects of the wave's lanes.
+    pub objects: Mutex<Objects>,
 }
 
 impl RayHost<'_, '_> {
     /// Runs callable shaders.
     fn call(&self, wave: &mut TraceWave) -> Result<(), Fault> {
         let context = self.context;
-        let [first, n] = wave.data();
-        let mut words = Words::new(n);
+        let mut words = Words::take(wave);
         let mut calls: BTreeMap<usize, Vec<Caller>> = BTreeMap::new();
         for (w, mask) in wave.warps() {
             let numbers = wave.operand(0, w);
             for l in (0..16).filter(|l| mask >> l & 1 != 0) {
                 let lane = w * 16 + l;
                 let Some(c) = self.callers.get(lane) else { continue };
-                (0..n).for_each(|k| words.set(k, lane, wave.read(first + k, lane)));
                 let found =
                     record(&context.shared.memory, context.pipeline, &context.regions[3], numbers[l].into());
                 if let Some((r, shader)) = found.and_then(|r| Some((r, r.group.general?))) {
@@ -78,36 +79,28 @@ impl RayHost<'_, '_> {
                 |_, _| {},
             )?;
         }
-        for (w, mask) in wave.warps() {
-            for l in (0..16).filter(|l| mask >> l & 1 != 0) {
-                (0..n).for_each(|k| wave.write(first + k, w * 16 + l, words.get(k, w * 16 + l)));
-            }
-        }
+        words.give(wave);
         Ok(())
     }
 
     fn decide(&self, wave: &TraceWave, decision: Decision) {
         let Role::AnyHit(decisions) = &self.role else { return };
         let mut decisions = decisions.lock();
-        for (w, mask) in wave.warps() {
-            for l in (0..16).filter(|l| mask >> l & 1 != 0) {
-                if let Some(d) = decisions.get_mut(w * 16 + l) {
-                    *d = decision;
-                }
+        for lane in lanes_of(wave) {
+            if let Some(d) = decisions.get_mut(lane) {
+                *d = decision;
             }
         }
     }
 
     fn t_max(&self, wave: &mut TraceWave) {
-        for (w, mask) in wave.warps() {
-            for l in (0..16).filter(|l| mask >> l & 1 != 0) {
-                let Some(c) = self.callers.get(w * 16 + l) else { continue };
-                let now = match &self.role {
-                    Role::Intersection(shot) => shot.lock().t_max(c.lane),
-                    _ => c.t,
-                };
-                wave.set(w, l, now.to_bits());
-            }
+        for lane in lanes_of(wave) {
+            let Some(c) = self.callers.get(lane) else { continue };
+            let now = match &self.role {
+                Role::Intersection(shot) => shot.lock().t_max(c.lane),
+                _ => c.t,
+            };
+            wave.set(lane / 16, lane % 16, now.to_bits());
         }
     }
 }
@@ -160,7 +153,7 @@ impl Host for RayHost<'_, '_> {
     }
     fn trace(&self, wave: &mut TraceWave) -> Result<(), Fault> {
         match wave.op {
-            TraceOp::Trace => Shot::trace(self, wave),
+            TraceOp::Trace | TraceOp::HitTrace => Shot::trace(self, wave),
             TraceOp::Report => Shot::report(self, wave),
             TraceOp::Ignore => {
                 self.decide(wave, Decision::Ignore);
@@ -173,6 +166,11 @@ impl Host for RayHost<'_, '_> {
             TraceOp::Call => self.call(wave),
             TraceOp::TMax => {
                 self.t_max(wave);
+                Ok(())
+            }
+            TraceOp::HitExecute => Objects::execute(self, wave),
+            _ => {
+                self.objects.lock().run(self, wave);
                 Ok(())
             }
         }

@@ -7,14 +7,18 @@
 //! - [`launch`]: a command: its waves and threads
 //! - [`host`]: what a wave of the pipeline finds around it
 //! - [`shot`]: the rays of one call of a wave
+//! - [`way`]: one ray
+//! - [`object`]: hit objects, and what runs at a ray's end
 //! - [`stage`]: a shader for a list of lanes
 //! - [`table`]: shader binding tables
 
 mod host;
 mod launch;
+mod object;
 mod shot;
 mod stage;
 mod table;
+mod way;
 
 use machine::bindings::Bindings;
 use machine::instrumentation::Active;

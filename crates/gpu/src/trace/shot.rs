@@ -1,52 +1,26 @@
 //! The rays that one call of a wave traces (OpTraceRayKHR), from their beginning to the end of their closest-hit and miss shaders.
 
 use super::host::{Decision, RayHost, Role};
+use super::object::{Object, execute};
 use super::stage::{Caller, LANES, Words};
 use super::table::{Record, record};
-use bvh::{Hit, HitKind, Ray, Step, Traversal, Visits, WarpVisits, ray_flags};
+use super::way::{Way, of_triangle};
+use bvh::{Hit, HitKind, Ray, Step, Traversal, Visits, WarpVisits};
 use machine::rays::{RayRows, add_visits, trace};
 use parking_lot::Mutex;
+use shader::ir::TraceOp;
 use std::collections::BTreeMap;
 use std::ops::Range;
 use wave::{Fault, TraceWave};
 
-/// HitKindFrontFacingTriangleKHR and HitKindBackFacingTriangleKHR.
-const FRONT: u32 = 0xFE;
-const BACK: u32 = 0xFF;
-
-/// One ray.
-#[derive(Clone, Copy)]
-struct Way {
-    ray: Ray,
-    top: u64,
-    /// Offset and stride of the ray in the table of hit groups, and number of its miss shader's record.
-    offset: u32,
-    stride: u32,
-    miss: u32,
-    launch: [u32; 3],
-    committed: Hit,
-    kind: u32,
-    attributes: [u32; 8],
-}
-
-/// A ray at a candidate.
-struct Waiting {
-    lane: usize,
-    traversal: Box<Traversal>,
-}
-
 pub struct Shot {
+    /// Of each lane.
     ways: Vec<Option<Way>>,
     payload: Words,
-    waiting: Vec<Waiting>,
+    /// Of each lane whose ray is at a candidate.
+    waiting: Vec<Option<Box<Traversal>>>,
     /// Where visits are told if they are counted.
     visits: Option<WarpVisits>,
-}
-
-/// Bits of a triangle's hit.
-fn of_triangle(hit: &Hit) -> (u32, [u32; 8]) {
-    let [u, v] = hit.barycentrics.map(f32::to_bits);
-    (if hit.front { FRONT } else { BACK }, [u, v, 0, 0, 0, 0, 0, 0])
 }
 
 /// Candidates that any-hit shaders judge, and what they are told of each.
@@ -60,11 +34,10 @@ struct Candidate {
 impl Shot {
     /// Where a ray ends at present.
     pub fn t_max(&self, lane: usize) -> f32 {
-        let waiting = self.waiting.iter().find(|w| w.lane == lane);
-        waiting.map_or(0.0, |w| w.traversal.t_max())
+        self.waiting.get(lane).and_then(|w| w.as_ref()).map_or(0.0, |t| t.t_max())
     }
 
-    /// OpTraceRayKHR.
+    /// Traces the rays of OpTraceRayKHR or OpHitObjectTraceRayEXT to their ends.
     ///
     /// # Errors
     /// The fault of a shader.
@@ -79,31 +52,31 @@ impl Shot {
         shot.traverse(host)?;
         shot.judge(host)?;
         if let Some(visits) = &mut shot.visits {
-            add_visits(wave.counts, &visits.take(), begun);
+            add_visits(wave.asked.counts, &visits.take(), begun);
         }
-        shot.finish(host)?;
-        let [first, n] = wave.data();
-        for (w, mask) in wave.warps() {
-            for l in (0..16).filter(|l| mask >> l & 1 != 0) {
-                let lane = w * 16 + l;
-                (0..n).for_each(|k| wave.write(first + k, lane, shot.payload.get(k, lane)));
-            }
+        let lanes = shot.ways.iter().enumerate();
+        let ends: Vec<_> = lanes.filter_map(|(lane, way)| Some((lane, Object::of(way.as_ref()?)))).collect();
+        match wave.op {
+            TraceOp::HitTrace => host.objects.lock().put(host, wave, &ends),
+            _ => execute(host, &ends, &mut shot.payload, host.recursion + 1)?,
         }
+        shot.payload.give(wave);
         Ok(())
     }
 
     fn gather(host: &RayHost, wave: &TraceWave) -> Shot {
-        let [first, n] = wave.data();
+        // A hit object's number is before the ray's operands.
+        let skip = wave.op.operands() - TraceOp::Trace.operands();
         let counted = host.context.shared.observed.counts();
         let mut shot = Shot {
             ways: vec![None; LANES],
-            payload: Words::new(n),
-            waiting: vec![],
+            payload: Words::take(wave),
+            waiting: (0..LANES).map(|_| None).collect(),
             visits: counted.then(WarpVisits::default),
         };
         for (w, mask) in wave.warps() {
             let tops = wave.structure(w);
-            let rows: [[u32; 16]; 13] = std::array::from_fn(|k| wave.operand(k, w));
+            let rows: [[u32; 16]; 13] = std::array::from_fn(|k| wave.operand(skip + k, w));
             for l in (0..16).filter(|l| mask >> l & 1 != 0) {
                 let lane = w * 16 + l;
                 let Some(caller) = host.callers.get(lane) else { continue };
@@ -127,7 +100,6 @@ impl Shot {
                     kind: 0,
                     attributes: [0; 8],
                 });
-                (0..n).for_each(|k| shot.payload.set(k, lane, wave.read(first + k, lane)));
             }
         }
         shot
@@ -152,7 +124,7 @@ impl Shot {
             let Some(bytes) = structures.at(top) else { continue };
             let waiting = &mut self.waiting;
             let mut left = |lane: usize, t: &Traversal, _| {
-                waiting.push(Waiting { lane, traversal: Box::new(t.clone()) });
+                waiting[lane] = Some(Box::new(t.clone()));
             };
             let visits = self.visits.as_mut();
             trace(context.shared.level, bytes, &structures, &rays.rays(), &mut hits, &mut left, visits);
@@ -172,32 +144,31 @@ impl Shot {
 
     /// The record of a hit's group.
     fn hit_record<'a>(host: &RayHost<'a, '_>, way: &Way, hit: &Hit) -> Option<Record<'a>> {
-        let number = way.offset as u64 + way.stride as u64 * hit.geometry as u64 + hit.sbt_offset as u64;
         let context = host.context;
-        record(&context.shared.memory, context.pipeline, &context.regions[2], number)
+        record(&context.shared.memory, context.pipeline, &context.regions[2], way.record(hit).into())
     }
 
     /// Lets shaders judge candidates until each ray is at its end.
     fn judge(&mut self, host: &RayHost) -> Result<(), Fault> {
         let structures = host.context.structures();
-        while !self.waiting.is_empty() {
+        while self.waiting.iter().any(Option::is_some) {
             if host.context.shared.hub.stops() {
                 return Err(Fault::Stopped);
             }
             // Intersection shaders first: they find the shot as it is.
             let mut boxes: BTreeMap<usize, Vec<Caller>> = BTreeMap::new();
             let mut triangles = vec![];
-            for w in &self.waiting {
-                let (Some(way), hit) = (&self.ways[w.lane], *w.traversal.candidate()) else { continue };
+            for (lane, traversal) in self.waiting.iter().enumerate() {
+                let (Some(way), Some(traversal)) = (&self.ways[lane], traversal) else { continue };
+                let hit = *traversal.candidate();
                 if hit.kind == HitKind::Triangle {
                     let (kind, attributes) = of_triangle(&hit);
-                    triangles.push(Candidate { lane: w.lane, hit, kind, attributes });
+                    triangles.push(Candidate { lane, hit, kind, attributes });
                     continue;
                 }
                 let found = Self::hit_record(host, way, &hit);
                 if let Some((r, shader)) = found.and_then(|r| Some((r, r.group.intersection?))) {
-                    let t = w.traversal.t_max();
-                    let caller = Self::caller(way, w.lane, r.data, hit, 0, t);
+                    let caller = way.caller(lane, r.data, hit, 0, traversal.t_max());
                     boxes.entry(shader).or_default().push(caller);
                 }
             }
@@ -224,9 +195,10 @@ impl Shot {
                 }
             }
             for (candidate, decision) in triangles.iter().zip(self.any_hit(host, &triangles, 1)?) {
-                let at = self.waiting.iter().position(|w| w.lane == candidate.lane);
-                let (Some(at), Some(way)) = (at, &mut self.ways[candidate.lane]) else { continue };
-                let traversal = &mut self.waiting[at].traversal;
+                let lane = candidate.lane;
+                let (Some(traversal), Some(way)) = (&mut self.waiting[lane], &mut self.ways[lane]) else {
+                    continue;
+                };
                 if decision != Decision::Ignore {
                     traversal.commit_triangle();
                     (way.kind, way.attributes) = (candidate.kind, candidate.attributes);
@@ -239,33 +211,30 @@ impl Shot {
                 // Rays that go on meet nodes anew.
                 visits.end_warp();
             }
-            let ways = &mut self.ways;
-            let visits = &mut self.visits;
-            self.waiting.retain_mut(|w| {
+            for (lane, waiting) in self.waiting.iter_mut().enumerate() {
+                let Some(traversal) = waiting else { continue };
                 // What opaque triangles commit on the way has attributes of its own.
-                let before = *w.traversal.committed();
-                let step = match visits {
-                    None => w.traversal.next(&structures),
+                let before = *traversal.committed();
+                let step = match &mut self.visits {
+                    None => traversal.next(&structures),
                     Some(visits) => {
-                        visits.ray(w.lane);
-                        w.traversal.next_counted(&structures, visits)
+                        visits.ray(lane);
+                        traversal.next_counted(&structures, visits)
                     }
                 };
-                let now = *w.traversal.committed();
-                if let Some(way) = &mut ways[w.lane] {
+                let now = *traversal.committed();
+                if let Some(way) = &mut self.ways[lane] {
                     if now != before && now.kind == HitKind::Triangle {
                         (way.kind, way.attributes) = of_triangle(&now);
                     }
                     way.committed = now;
                 }
-                step != Step::Done
-            });
+                if step == Step::Done {
+                    *waiting = None;
+                }
+            }
         }
         Ok(())
-    }
-
-    fn caller(way: &Way, lane: usize, record: u64, hit: Hit, kind: u32, t: f32) -> Caller {
-        Caller { lane, launch: way.launch, record, ray: way.ray, top: way.top, t, hit, kind }
     }
 
     /// What any-hit shaders decide on candidates. `deeper`: levels below the host's.
@@ -281,7 +250,7 @@ impl Shot {
             let Some(way) = &self.ways[c.lane] else { continue };
             let found = Self::hit_record(host, way, &c.hit);
             if let Some((r, shader)) = found.and_then(|r| Some((r, r.group.any_hit?))) {
-                let caller = Self::caller(way, c.lane, r.data, c.hit, c.kind, c.hit.t);
+                let caller = way.caller(c.lane, r.data, c.hit, c.kind, c.hit.t);
                 lists.entry(shader).or_default().push((i, caller));
             }
         }
@@ -352,66 +321,22 @@ impl Shot {
             if decision == Decision::Ignore {
                 continue;
             }
-            let at = shot.waiting.iter().position(|w| w.lane == c.lane);
-            let (Some(at), Some(way)) = (at, &mut shot.ways[c.lane]) else { continue };
-            let traversal = &mut shot.waiting[at].traversal;
-            let before = *traversal.committed();
+            let (Some(traversal), Some(way)) = (&mut shot.waiting[c.lane], &mut shot.ways[c.lane]) else {
+                continue;
+            };
+            let (before, mut accepted) = (*traversal.committed(), 0);
             if traversal.commit_box(c.hit.t) {
                 if *traversal.committed() != before {
                     (way.kind, way.attributes) = (c.kind, c.attributes);
                     way.committed = *traversal.committed();
                 }
-                wave.set(w, l, 1);
+                accepted = 1;
             }
             if decision == Decision::Terminate {
                 traversal.terminate();
             }
-        }
-        Ok(())
-    }
-
-    /// Runs closest-hit and miss shaders.
-    fn finish(&mut self, host: &RayHost) -> Result<(), Fault> {
-        let context = host.context;
-        let mut lists: BTreeMap<usize, Vec<(Caller, [u32; 8])>> = BTreeMap::new();
-        for (lane, way) in self.ways.iter().enumerate() {
-            let Some(way) = way else { continue };
-            let hit = way.committed;
-            let (found, shader) = match hit.kind {
-                HitKind::None => {
-                    let r = record(
-                        &context.shared.memory,
-                        context.pipeline,
-                        &context.regions[1],
-                        way.miss.into(),
-                    );
-                    (r, r.and_then(|r| r.group.general))
-                }
-                _ if way.ray.flags & ray_flags::SKIP_CLOSEST_HIT != 0 => continue,
-                _ => {
-                    let r = Self::hit_record(host, way, &hit);
-                    (r, r.and_then(|r| r.group.closest_hit))
-                }
-            };
-            if let (Some(r), Some(shader)) = (found, shader) {
-                let t = if hit.kind == HitKind::None { way.ray.t_max } else { hit.t };
-                let caller = Self::caller(way, lane, r.data, hit, way.kind, t);
-                lists.entry(shader).or_default().push((caller, way.attributes));
-            }
-        }
-        for (shader, list) in lists {
-            let callers: Vec<Caller> = list.iter().map(|l| l.0).collect();
-            let attributes: Vec<[u32; 8]> = list.iter().map(|l| l.1).collect();
-            host.levels.run(
-                host.depth + 1,
-                host.recursion + 1,
-                shader,
-                &callers,
-                &mut self.payload,
-                &attributes,
-                |_| Role::Plain,
-                |_, _| {},
-            )?;
+            // The shader that reported the hit ends with its ray.
+            wave.set(w, l, accepted | (traversal.has_ended() as u32) << 1);
         }
         Ok(())
     }

@@ -8,7 +8,7 @@ use parking_lot::Mutex;
 use shader::bytecode::Program;
 use shader::ir::{Input, ray_input as at};
 use std::ops::Range;
-use wave::{Fault, Job, Stop, Worker};
+use wave::{Fault, Job, Stop, TraceWave, Worker};
 
 pub use machine::rays::LANES;
 
@@ -52,6 +52,22 @@ impl Words {
     pub fn new(words: u32) -> Words {
         Words { words, data: vec![0; words as usize * LANES] }
     }
+    /// The data that goes with a wave's op.
+    pub fn take(wave: &TraceWave) -> Words {
+        let [first, n] = wave.data();
+        let mut words = Words::new(n);
+        for lane in lanes_of(wave) {
+            (0..n).for_each(|k| words.set(k, lane, wave.read(first + k, lane)));
+        }
+        words
+    }
+    /// Gives the data back to where [`Self::take`] found it.
+    pub fn give(&self, wave: &mut TraceWave) {
+        let [first, n] = wave.data();
+        for lane in lanes_of(wave) {
+            (0..n).for_each(|k| wave.write(first + k, lane, self.get(k, lane)));
+        }
+    }
     pub fn get(&self, word: u32, lane: usize) -> u32 {
         self.data.get(word as usize * LANES + lane).copied().unwrap_or(0)
     }
@@ -60,6 +76,11 @@ impl Words {
             *w = bits;
         }
     }
+}
+
+/// The active lanes of a wave.
+pub fn lanes_of(wave: &TraceWave) -> impl Iterator<Item = usize> + use<> {
+    wave.warps().flat_map(|(w, mask)| (0..16).filter(move |l| mask >> l & 1 != 0).map(move |l| w * 16 + l))
 }
 
 /// A thread's workers, one for each level of shaders that call each other.
@@ -127,6 +148,7 @@ impl<'a> Levels<'a> {
                 shader,
                 callers: &callers[part.clone()],
                 role: role(part.clone()),
+                objects: Mutex::default(),
             };
             let ran = one(&mut level.worker, context, program, &host, words, attributes.get(part.clone()));
             if let Err(stop) = ran {
@@ -195,66 +217,81 @@ fn one(
     Ok(())
 }
 
+/// What a caller's built-ins say that lies in structures: transforms of the instance (object to world, world to object), and vertices.
+struct Space {
+    transforms: ([f32; 12], [f32; 12]),
+    positions: [[f32; 3]; 3],
+}
+
+impl Space {
+    const NONE: Space = Space { transforms: (IDENTITY, IDENTITY), positions: [[0.0; 3]; 3] };
+
+    /// `reads`: whether any built-in of these numbers is read.
+    fn of(context: &Context, c: &Caller, reads: impl Fn(Range<u8>) -> bool) -> Space {
+        let mut out = Space::NONE;
+        let structures = context.structures();
+        if reads(at::OBJECT_ORIGIN..at::T_MIN) || reads(at::OBJECT_TO_WORLD..at::POSITIONS) {
+            let found = structures.at(c.top).and_then(|top| bvh::transforms(top, &c.hit));
+            out.transforms = found.unwrap_or(out.transforms);
+        }
+        if reads(at::POSITIONS..at::COUNT) {
+            let found = structures.at(c.hit.structure).and_then(|b| bvh::positions(b, &c.hit));
+            out.positions = found.unwrap_or_default();
+        }
+        out
+    }
+}
+
+/// A built-in of a caller.
+pub fn value(context: &Context, c: &Caller, k: u8) -> u32 {
+    value_in(context, c, &Space::of(context, c, |numbers| numbers.contains(&k)), k)
+}
+
+fn value_in(context: &Context, c: &Caller, space: &Space, k: u8) -> u32 {
+    let float = |v: &[f32], first: u8| v.get((k - first) as usize).map_or(0, |v| v.to_bits());
+    let (to_world, to_object) = &space.transforms;
+    match k {
+        at::LAUNCH_ID..at::LAUNCH_SIZE => c.launch[(k - at::LAUNCH_ID) as usize],
+        at::LAUNCH_SIZE..at::RECORD => context.size[(k - at::LAUNCH_SIZE) as usize],
+        at::RECORD => c.record as u32,
+        7 => (c.record >> 32) as u32,
+        at::WORLD_ORIGIN..at::WORLD_DIRECTION => float(&c.ray.origin, at::WORLD_ORIGIN),
+        at::WORLD_DIRECTION..at::OBJECT_ORIGIN => float(&c.ray.direction, at::WORLD_DIRECTION),
+        at::OBJECT_ORIGIN..at::OBJECT_DIRECTION => float(&moved(to_object, c.ray.origin), at::OBJECT_ORIGIN),
+        at::OBJECT_DIRECTION..at::T_MIN => float(&rotated(to_object, c.ray.direction), at::OBJECT_DIRECTION),
+        at::T_MIN => c.ray.t_min.to_bits(),
+        at::T_MAX => c.t.to_bits(),
+        at::CUSTOM_INDEX => c.hit.custom_index,
+        at::INSTANCE_ID => c.hit.instance,
+        at::PRIMITIVE_ID => c.hit.primitive,
+        at::GEOMETRY_INDEX => c.hit.geometry,
+        at::HIT_KIND => c.kind,
+        at::RAY_FLAGS => c.ray.flags,
+        at::CULL_MASK => c.ray.cull_mask,
+        at::OBJECT_TO_WORLD..at::WORLD_TO_OBJECT => float(&columns(to_world), at::OBJECT_TO_WORLD),
+        at::WORLD_TO_OBJECT..at::POSITIONS => float(&columns(to_object), at::WORLD_TO_OBJECT),
+        at::POSITIONS..at::COUNT => float(space.positions.as_flattened(), at::POSITIONS),
+        _ => 0,
+    }
+}
+
 /// Gives a wave its built-ins.
 fn fill(lanes: &mut wave::Lanes, context: &Context, program: &Program, callers: &[Caller]) {
     let reads = |numbers: Range<u8>| {
         program.inputs.iter().any(|i| matches!(i.0, Input::Ray(k) if numbers.contains(&k)))
     };
-    let in_object = reads(at::OBJECT_ORIGIN..at::T_MIN) || reads(at::OBJECT_TO_WORLD..at::POSITIONS);
-    let with_positions = reads(at::POSITIONS..at::COUNT);
-    let mut objects = vec![];
-    if in_object {
-        let of = |c: &Caller| {
-            let found = context.structures().at(c.top).and_then(|top| bvh::transforms(top, &c.hit));
-            found.unwrap_or((IDENTITY, IDENTITY))
-        };
-        objects.extend(callers.iter().map(of));
+    let mut spaces = vec![];
+    if reads(at::OBJECT_ORIGIN..at::T_MIN) || reads(at::OBJECT_TO_WORLD..at::COUNT) {
+        spaces.extend(callers.iter().map(|c| Space::of(context, c, reads)));
     }
-    let mut positions = vec![];
-    if with_positions {
-        let of = |c: &Caller| {
-            let found = context.structures().at(c.hit.structure).and_then(|b| bvh::positions(b, &c.hit));
-            found.unwrap_or_default()
-        };
-        positions.extend(callers.iter().map(of));
-    }
-    let value = |l: usize, k: u8| -> u32 {
-        let c = &callers[l];
-        let float = |v: &[f32], first: u8| v.get((k - first) as usize).map_or(0, |v| v.to_bits());
-        match k {
-            at::LAUNCH_ID..at::LAUNCH_SIZE => c.launch[(k - at::LAUNCH_ID) as usize],
-            at::LAUNCH_SIZE..at::RECORD => context.size[(k - at::LAUNCH_SIZE) as usize],
-            at::RECORD => c.record as u32,
-            7 => (c.record >> 32) as u32,
-            at::WORLD_ORIGIN..at::WORLD_DIRECTION => float(&c.ray.origin, at::WORLD_ORIGIN),
-            at::WORLD_DIRECTION..at::OBJECT_ORIGIN => float(&c.ray.direction, at::WORLD_DIRECTION),
-            at::OBJECT_ORIGIN..at::OBJECT_DIRECTION => {
-                float(&moved(&objects[l].1, c.ray.origin), at::OBJECT_ORIGIN)
-            }
-            at::OBJECT_DIRECTION..at::T_MIN => {
-                float(&rotated(&objects[l].1, c.ray.direction), at::OBJECT_DIRECTION)
-            }
-            at::T_MIN => c.ray.t_min.to_bits(),
-            at::T_MAX => c.t.to_bits(),
-            at::CUSTOM_INDEX => c.hit.custom_index,
-            at::INSTANCE_ID => c.hit.instance,
-            at::PRIMITIVE_ID => c.hit.primitive,
-            at::GEOMETRY_INDEX => c.hit.geometry,
-            at::HIT_KIND => c.kind,
-            at::RAY_FLAGS => c.ray.flags,
-            at::CULL_MASK => c.ray.cull_mask,
-            at::OBJECT_TO_WORLD..at::WORLD_TO_OBJECT => float(&columns(&objects[l].0), at::OBJECT_TO_WORLD),
-            at::WORLD_TO_OBJECT..at::POSITIONS => float(&columns(&objects[l].1), at::WORLD_TO_OBJECT),
-            _ => float(positions[l].as_flattened(), at::POSITIONS),
-        }
-    };
     for i in 0..program.inputs.len() {
         let Input::Ray(k) = program.inputs[i].0 else { continue };
         let rows = lanes.input(i);
         for (w, row) in rows.iter_mut().enumerate() {
             for (l, to) in row.iter_mut().enumerate() {
                 let lane = w * 16 + l;
-                *to = if lane < callers.len() { value(lane, k) } else { 0 };
+                let space = spaces.get(lane).unwrap_or(&Space::NONE);
+                *to = callers.get(lane).map_or(0, |c| value_in(context, c, space, k));
             }
         }
     }

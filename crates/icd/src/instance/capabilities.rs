@@ -17,6 +17,8 @@ pub(crate) enum Enable {
     Version(u32),
     Extension(&'static str),
     Feature(&'static str),
+    /// A feature of this extension.
+    FeatureOf(&'static str, &'static str),
     /// A member that has this bit, or is true.
     Property(&'static str, u64),
 }
@@ -27,6 +29,7 @@ impl Enable {
             Enable::Version(core) => core <= core_of(API_VERSION),
             Enable::Extension(name) => extensions::is_reported(name),
             Enable::Feature(name) => features::has(name),
+            Enable::FeatureOf(extension, name) => extensions::is_reported(extension) && features::has(name),
             Enable::Property(member, bit) => PROPERTIES.iter().any(|(name, value)| {
                 *name == member
                     && match value {

@@ -26,7 +26,10 @@ impl Extension {
 
 /// Extensions that need a ray tracing unit.
 const OF_RAYS: &[&CStr] = &[
+    c"VK_ARM_pipeline_opacity_micromap",
+    c"VK_EXT_opacity_micromap",
     c"VK_EXT_pipeline_library_group_handles",
+    c"VK_EXT_ray_tracing_invocation_reorder",
     c"VK_KHR_acceleration_structure",
     c"VK_KHR_ray_query",
     c"VK_KHR_ray_tracing_maintenance1",

@@ -125,7 +125,7 @@ const RAY_FEATURES: &[&str] = &[
     "descriptorBindingAccelerationStructureUpdateAfterBind", "accelerationStructureCaptureReplay", "rayQuery", "rayTracingPositionFetch",
     "rayTracingPipeline", "rayTracingPipelineShaderGroupHandleCaptureReplay", "rayTracingPipelineShaderGroupHandleCaptureReplayMixed",
     "rayTracingPipelineTraceRaysIndirect", "rayTraversalPrimitiveCulling", "rayTracingMaintenance1", "rayTracingPipelineTraceRaysIndirect2",
-    "pipelineLibraryGroupHandles",
+    "pipelineLibraryGroupHandles", "micromap", "micromapCaptureReplay", "micromapHostCommands", "pipelineOpacityMicromap", "rayTracingInvocationReorder",
 ];
 
 /// Whether the device has the feature of this name.
@@ -141,7 +141,7 @@ pub(crate) fn has(name: &str) -> bool {
 /// Whether a structure that `core` or one of `names` defines is the device's to read and fill.
 pub(crate) fn known(core: u32, names: &[&str]) -> bool {
     (core != 0 && core <= core_of(physical_device::API_VERSION))
-        || names.iter().any(|n| extensions::EXTENSIONS.iter().any(|e| e.name.to_bytes() == n.as_bytes()))
+        || names.iter().any(|n| extensions::is_reported(n))
 }
 
 fn structure(s_type: vk::StructureType) -> Option<&'static FeatureStruct> {

@@ -218,6 +218,14 @@ pub(crate) static PROPERTIES: &[(&str, Value)] = &[
     ("resolveSrgbFormatAppliesTransferFunction", Bool(true)),
     ("resolveSrgbFormatSupportsTransferFunctionControl", Bool(false)),
     // ray tracing
+    // The invocations that reorder stay where they are: those that they call are regrouped.
+    (
+        "rayTracingInvocationReorderReorderingHint",
+        U32(vk::RayTracingInvocationReorderModeEXT::NONE.as_raw() as u32),
+    ),
+    ("maxShaderBindingTableRecordIndex", U32(u32::MAX)),
+    ("maxOpacity2StateSubdivisionLevel", U32(bvh::micromap::MAX_LEVEL)),
+    ("maxOpacity4StateSubdivisionLevel", U32(bvh::micromap::MAX_LEVEL)),
     ("maxGeometryCount", U64(bvh::layout::MAX_GEOMETRIES)),
     ("maxInstanceCount", U64(bvh::layout::MAX_INSTANCES)),
     ("maxPrimitiveCount", U64(bvh::layout::MAX_PRIMITIVES)),

@@ -1,12 +1,13 @@
 //! VkAccelerationStructureKHR: objects, sizes, and the host's commands on them. What they hold is in [`gpu::structure`].
 
 use crate::base::answer::{Answer, created, invalid};
+use crate::base::chain;
 use crate::base::given::{Call, Doomed, Fill, In, Out, OutSlice, array};
 use crate::base::object::{self, Object};
 use crate::device::Device;
 use crate::sync::deferred_operation;
 use gpu::query::StructureProperty;
-use gpu::structure::{self, Build, Command, Failure, Geometry, Indices, Range, Ranges};
+use gpu::structure::{self, Attached, Build, Command, Failure, Geometry, Indices, Range, Ranges};
 use machine::rays::Builders;
 use smallvec::SmallVec;
 use std::sync::Arc;
@@ -31,7 +32,7 @@ pub(crate) fn get<'a>(
 }
 
 /// Multiples of which structures' places in buffers are (VUID-VkAccelerationStructureCreateInfoKHR-offset-03734).
-const ALIGN: u64 = 256;
+pub(super) const ALIGN: u64 = 256;
 
 pub(crate) fn create_acceleration_structure_khr(
     _: &Device,
@@ -43,18 +44,30 @@ pub(crate) fn create_acceleration_structure_khr(
 
 fn new(i: In<vk::AccelerationStructureCreateInfoKHR>) -> Answer<AccelerationStructure> {
     let buffer = crate::memory::buffer::get(i, i.buffer).ok_or(vk::Result::ERROR_UNKNOWN)?;
-    if !i.offset.is_multiple_of(ALIGN) || i.offset.checked_add(i.size).is_none_or(|end| end > buffer.size) {
+    let gpu = placed("vkCreateAccelerationStructureKHR", buffer, i.offset, i.size, i.device_address)?;
+    Ok(AccelerationStructure { gpu: Arc::new(gpu) })
+}
+
+/// A structure or micromap in a buffer, at the address that it had when it was captured, if it was.
+pub(super) fn placed(
+    call: &str,
+    buffer: Arc<Buffer>,
+    offset: u64,
+    size: u64,
+    captured: u64,
+) -> Answer<structure::AccelerationStructure> {
+    if !offset.is_multiple_of(ALIGN) || offset.checked_add(size).is_none_or(|end| end > buffer.size) {
         return Err(invalid(&format!(
-            "vkCreateAccelerationStructureKHR: {} bytes at {} of a buffer of {}; offsets are multiples of {ALIGN}",
-            i.size, i.offset, buffer.size
+            "{call}: {size} bytes at {offset} of a buffer of {}; offsets are multiples of {ALIGN}",
+            buffer.size
         )));
     }
-    let gpu = structure::AccelerationStructure { buffer, offset: i.offset, size: i.size, kind: i.ty };
+    let gpu = structure::AccelerationStructure { buffer, offset, size };
     // A captured address is the one that the buffer's memory was allocated at.
-    if i.device_address != 0 && gpu.address() != i.device_address {
+    if captured != 0 && gpu.address() != captured {
         return Err(vk::Result::ERROR_INVALID_OPAQUE_CAPTURE_ADDRESS);
     }
-    Ok(AccelerationStructure { gpu: Arc::new(gpu) })
+    Ok(gpu)
 }
 
 pub(crate) fn create_acceleration_structure2_khr(
@@ -62,15 +75,10 @@ pub(crate) fn create_acceleration_structure2_khr(
     info: In<vk::AccelerationStructureCreateInfo2KHR>,
     out: Out<vk::AccelerationStructureKHR>,
 ) -> vk::Result {
-    let (ty, range) = (info.ty, info.address_range);
+    let range = info.address_range;
     let buffer = Buffer::at(device.space(), range.address, range.size);
     let made = match buffer.filter(|_| range.address.is_multiple_of(ALIGN)) {
-        Some(b) => Ok(structure::AccelerationStructure {
-            buffer: Arc::new(b),
-            offset: 0,
-            size: range.size,
-            kind: ty,
-        }),
+        Some(b) => Ok(structure::AccelerationStructure { buffer: Arc::new(b), offset: 0, size: range.size }),
         None => Err(invalid(&format!(
             "vkCreateAccelerationStructure2KHR: {} bytes at {:#x} are no device memory at a multiple of {ALIGN}",
             range.size, range.address
@@ -97,10 +105,15 @@ pub(crate) fn get_device_acceleration_structure_compatibility_khr(
 ) {
     // SAFETY: valid usage: a version is 2 · VK_UUID_SIZE bytes.
     let version = unsafe { array(info.p_version_data.cast::<u8>(), 32) };
-    out.set(match structure::is_compatible(version) {
+    out.set(compatibility(version));
+}
+
+/// Whether what was serialised under this version can be read.
+pub(super) fn compatibility(version: &[u8]) -> vk::AccelerationStructureCompatibilityKHR {
+    match structure::is_compatible(version) {
         true => vk::AccelerationStructureCompatibilityKHR::COMPATIBLE,
         false => vk::AccelerationStructureCompatibilityKHR::INCOMPATIBLE,
-    });
+    }
 }
 
 /// The geometries of a build. Errors: a kind that is none.
@@ -109,30 +122,50 @@ fn geometries(i: In<vk::AccelerationStructureBuildGeometryInfoKHR>) -> Answer<Sm
     // SAFETY: valid usage: as many geometries as counted, or as many pointers to geometries; the other array is null.
     let (plain, pointers) = unsafe { (array(i.p_geometries, count), array(i.pp_geometries, count)) };
     if !plain.is_empty() {
-        return plain.iter().map(geometry).collect();
+        return plain.iter().map(|g| geometry(i, g)).collect();
     }
     // SAFETY: valid usage: each pointer leads to a geometry.
-    pointers.iter().map(|&g| geometry(unsafe { &*g })).collect()
+    pointers.iter().map(|&g| geometry(i, unsafe { &*g })).collect()
 }
 
-fn geometry(g: &vk::AccelerationStructureGeometryKHR) -> Answer<Geometry> {
+/// Where indices of a type are.
+fn indices(ty: vk::IndexType, at: u64) -> Indices {
+    if ty == vk::IndexType::NONE_KHR { Indices::None } else { Indices::At(at, ty) }
+}
+
+/// What a geometry's triangles have of a micromap.
+fn attached<'a>(
+    call: impl Call<'a>,
+    t: &vk::AccelerationStructureGeometryTrianglesDataKHR,
+) -> Answer<Option<Attached>> {
+    // SAFETY: valid usage: the chain's structures are what their types say.
+    let found = unsafe { chain::find::<vk::AccelerationStructureTrianglesOpacityMicromapEXT>(t.p_next) };
+    let Some(m) = found else { return Ok(None) };
+    let map = match m.micromap == vk::MicromapEXT::null() {
+        true => None,
+        false => Some(super::micromap::get(call, m.micromap).ok_or(vk::Result::ERROR_UNKNOWN)?),
+    };
+    // SAFETY: all addresses of the union have the same 64 bits.
+    let at = unsafe { m.index_buffer.device_address };
+    let indices = indices(m.index_type, at);
+    Ok(Some(Attached { map, indices, stride: m.index_stride, base: m.base_triangle }))
+}
+
+fn geometry<'a>(call: impl Call<'a>, g: &vk::AccelerationStructureGeometryKHR) -> Answer<Geometry> {
     // SAFETY: valid usage: the union holds what the type says; all its addresses are of 64 bits, those of the host too.
     unsafe {
         Ok(match g.geometry_type {
             vk::GeometryTypeKHR::TRIANGLES => {
                 let t = &g.geometry.triangles;
-                let indices = match t.index_type {
-                    vk::IndexType::NONE_KHR => Indices::None,
-                    ty => Indices::At(t.index_data.device_address, ty),
-                };
                 Geometry::Triangles {
                     format: t.vertex_format,
                     vertices: t.vertex_data.device_address,
                     stride: t.vertex_stride,
                     max_vertex: t.max_vertex,
-                    indices,
+                    indices: indices(t.index_type, t.index_data.device_address),
                     transform: t.transform_data.device_address,
                     flags: g.flags,
+                    micromap: attached(call, t)?,
                 }
             }
             vk::GeometryTypeKHR::AABBS => {
@@ -197,7 +230,7 @@ pub(crate) fn get_acceleration_structure_build_sizes_khr(
 ) {
     let i = info;
     let counts: Vec<u64> = most.iter().map(|&n| n.into()).collect();
-    let kind = geometries(i).ok().and_then(|g| g.first().copied());
+    let kind = geometries(i).ok().and_then(|g| g.into_iter().next());
     let counts = match kind {
         Some(Geometry::Triangles { .. }) => bvh::Counts::Triangles(&counts),
         Some(Geometry::Boxes { .. }) => bvh::Counts::Boxes(&counts),
@@ -235,8 +268,13 @@ fn run(device: &Device, space: &AddressSpace, c: &Command) -> vk::Result {
     code(structure::run(c, &memory, shared.level, &Builders(&shared.pool)))
 }
 
-/// Runs a command of the host, now or, with a deferred operation, when a thread joins it.
-fn perform(device: &Device, operation: vk::DeferredOperationKHR, c: Command) -> vk::Result {
+/// Runs a command of the host, now or, with a deferred operation, when a thread joins it. `None`: a handle in it names nothing.
+pub(super) fn perform(
+    device: &Device,
+    operation: vk::DeferredOperationKHR,
+    c: Option<Command>,
+) -> vk::Result {
+    let Some(c) = c else { return vk::Result::ERROR_UNKNOWN };
     let space = device.space().clone();
     deferred_operation::perform(device, operation, move |device| run(device, &space, &c))
 }
@@ -248,7 +286,7 @@ pub(crate) fn build_acceleration_structures_khr(
     ranges: &[*const vk::AccelerationStructureBuildRangeInfoKHR],
 ) -> vk::Result {
     match builds(infos, ranges) {
-        Ok(builds) => perform(device, operation, Command::Build(builds)),
+        Ok(builds) => perform(device, operation, Some(Command::Build(builds))),
         Err(e) => e,
     }
 }
@@ -258,10 +296,7 @@ pub(crate) fn copy_acceleration_structure_khr(
     operation: vk::DeferredOperationKHR,
     info: In<vk::CopyAccelerationStructureInfoKHR>,
 ) -> vk::Result {
-    match copy(info) {
-        Some(c) => perform(device, operation, c),
-        None => vk::Result::ERROR_UNKNOWN,
-    }
+    perform(device, operation, copy(info))
 }
 
 /// A copy of one structure to another.
@@ -292,10 +327,7 @@ pub(crate) fn copy_acceleration_structure_to_memory_khr(
     operation: vk::DeferredOperationKHR,
     info: In<vk::CopyAccelerationStructureToMemoryInfoKHR>,
 ) -> vk::Result {
-    match serialize(info) {
-        Some(c) => perform(device, operation, c),
-        None => vk::Result::ERROR_UNKNOWN,
-    }
+    perform(device, operation, serialize(info))
 }
 
 pub(crate) fn copy_memory_to_acceleration_structure_khr(
@@ -303,10 +335,7 @@ pub(crate) fn copy_memory_to_acceleration_structure_khr(
     operation: vk::DeferredOperationKHR,
     info: In<vk::CopyMemoryToAccelerationStructureInfoKHR>,
 ) -> vk::Result {
-    match deserialize(info) {
-        Some(c) => perform(device, operation, c),
-        None => vk::Result::ERROR_UNKNOWN,
-    }
+    perform(device, operation, deserialize(info))
 }
 
 pub(crate) fn write_acceleration_structures_properties_khr(
@@ -316,11 +345,23 @@ pub(crate) fn write_acceleration_structures_properties_khr(
     data: OutSlice<u8>,
     stride: usize,
 ) -> vk::Result {
+    let of = structures.iter().map(|s| get(device, *s));
+    properties("vkWriteAccelerationStructuresPropertiesKHR", of, query, data, stride)
+}
+
+/// Writes a property of structures or micromaps.
+pub(super) fn properties(
+    call: &str,
+    of: impl Iterator<Item = Option<Arc<structure::AccelerationStructure>>>,
+    query: vk::QueryType,
+    data: OutSlice<u8>,
+    stride: usize,
+) -> vk::Result {
     let Some(property) = StructureProperty::of(query) else {
-        return invalid(&format!("vkWriteAccelerationStructuresPropertiesKHR: no property {query:?}"));
+        return invalid(&format!("{call}: no property {query:?}"));
     };
-    for (i, s) in structures.iter().enumerate() {
-        let Some(s) = get(device, *s) else { return vk::Result::ERROR_UNKNOWN };
+    for (i, s) in of.enumerate() {
+        let Some(s) = s else { return vk::Result::ERROR_UNKNOWN };
         let value = structure::property(&s, property).to_ne_bytes();
         if !i.checked_mul(stride).is_some_and(|at| data.put(at, &value)) {
             return vk::Result::ERROR_UNKNOWN;

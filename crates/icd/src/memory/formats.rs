@@ -2,6 +2,7 @@
 //! Capabilities"), from the GPU's format table.
 
 use crate::base::given::{Fill, In};
+use crate::instance::extensions;
 use crate::instance::limits::MAX_SPARSE;
 use crate::instance::limits::{MAX_ALLOCATION, MAX_ARRAY_LAYERS, MAX_IMAGE_2D, MAX_IMAGE_3D, SAMPLE_COUNTS};
 use crate::instance::physical_device::{PhysicalDevice, external_memory};
@@ -74,7 +75,10 @@ pub(crate) fn buffer(f: &FormatInfo) -> F {
         )
         | when(f.storage_texel_buffer() && f.storage_atomic(), F::STORAGE_TEXEL_BUFFER_ATOMIC)
         | when(f.vertex(), F::VERTEX_BUFFER)
-        | when(gpu::structure::is_vertex_format(f.format), F::ACCELERATION_STRUCTURE_VERTEX_BUFFER_KHR)
+        | when(
+            extensions::rays() && gpu::structure::is_vertex_format(f),
+            F::ACCELERATION_STRUCTURE_VERTEX_BUFFER_KHR,
+        )
 }
 
 /// The features that the first 31 bits can say.

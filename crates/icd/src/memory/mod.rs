@@ -11,6 +11,7 @@ pub(crate) mod formats;
 pub(crate) mod host_copy;
 pub(crate) mod image;
 pub(crate) mod image_view;
+pub(crate) mod micromap;
 pub(crate) mod sampler;
 pub(crate) mod sparse;
 pub(crate) mod ycbcr_conversion;

@@ -197,14 +197,15 @@ fn specialisation(info: Option<In<vk::SpecializationInfo>>) -> Vec<(u32, u64)> {
         .collect()
 }
 
-/// What a stage says, or an error for a subgroup size that there is not.
+/// What a stage says, or an error for a subgroup size that there is not. `nth`: its place among the shaders of its stage.
 pub(crate) fn source(
     binaries: Option<In<vk::PipelineBinaryInfoKHR>>,
     stage: In<vk::PipelineShaderStageCreateInfo>,
     flags: Flags2,
+    nth: usize,
 ) -> Answer<Source> {
     subgroup_size(stage.find())?;
-    if let Some(source) = pipeline_binary::of_stage(binaries, stage.stage)? {
+    if let Some(source) = pipeline_binary::of_stage(binaries, stage.stage, nth)? {
         return Ok(source);
     }
     Ok(Source {

@@ -13,6 +13,7 @@ use crate::device::Device;
 use crate::instance::properties::CACHE_UUID;
 use crate::pipeline::pipeline_cache;
 use crate::pipeline::{self, Compiled, Pipeline, Source};
+use std::collections::{HashMap, VecDeque};
 use std::hash::Hasher;
 use std::sync::Arc;
 
@@ -69,17 +70,34 @@ fn of_blob(blob: Verified) -> Option<PipelineBinary> {
     Some(PipelineBinary { source, blob: blob.into_bytes().into() })
 }
 
-/// The source of a stage that the binaries of a creation's chain have; none where the chain has no binaries.
+/// Counts the shaders of each stage.
+#[derive(Default)]
+pub(crate) struct Places(HashMap<vk::ShaderStageFlags, usize>);
+
+impl Places {
+    /// How many shaders of this stage came before.
+    pub(crate) fn next(&mut self, stage: vk::ShaderStageFlags) -> usize {
+        let count = self.0.entry(stage).or_default();
+        *count += 1;
+        *count - 1
+    }
+}
+
+/// The source of a stage that the binaries of a creation's chain have; none where the chain has no binaries. Several shaders of one stage
+/// (of ray tracing pipelines) have binaries in the order of the stages; `nth`: the shader's place among those of its stage.
 pub(crate) fn of_stage(
     binaries: Option<In<vk::PipelineBinaryInfoKHR>>,
     stage: vk::ShaderStageFlags,
+    nth: usize,
 ) -> Answer<Option<Source>> {
     let Some(info) = binaries.filter(|i| i.binary_count > 0) else { return Ok(None) };
     let binaries = info.pipeline_binaries();
-    let mut all = binaries.iter().filter_map(|&b| info.object::<PipelineBinary>(b));
-    match all.find(|b| b.source.stage == stage) {
+    let all = binaries.iter().filter_map(|&b| info.object::<PipelineBinary>(b));
+    match all.filter(|b| b.source.stage == stage).nth(nth) {
         Some(b) => Ok(Some(b.source.clone())),
-        None => Err(invalid(&format!("VkPipelineBinaryInfoKHR: no binary for the stage {stage:?}"))),
+        None => Err(invalid(&format!(
+            "VkPipelineBinaryInfoKHR: no binary for shader {nth} of the stage {stage:?}"
+        ))),
     }
 }
 
@@ -103,15 +121,17 @@ fn binaries(info: In<vk::PipelineBinaryCreateInfoKHR>) -> Answer<Vec<Answer<Pipe
     }
     let pipeline = info.object::<Pipeline>(info.pipeline).ok_or(vk::Result::ERROR_UNKNOWN)?;
     let captured = pipeline.captured();
+    let mut of_stage: HashMap<vk::ShaderStageFlags, VecDeque<Source>> = HashMap::new();
+    captured.into_iter().for_each(|s| of_stage.entry(s.stage).or_default().push_back(s));
     let each = pipeline.shared().stages.iter().map(|made| {
-        let source = captured.iter().find(|s| s.stage == made.stage);
+        let source = of_stage.get_mut(&made.stage).and_then(VecDeque::pop_front);
         let source = source.ok_or_else(|| {
             invalid(
                 "vkCreatePipelineBinariesKHR: a pipeline without VK_PIPELINE_CREATE_2_CAPTURE_DATA_BIT_KHR",
             )
         })?;
-        let blob = write(source, made.key, &made.compiled).into();
-        let mut source = source.clone();
+        let blob = write(&source, made.key, &made.compiled).into();
+        let mut source = source;
         source.ready = Some((made.key, made.compiled.clone()));
         Ok(PipelineBinary { source, blob })
     });
@@ -164,6 +184,10 @@ fn key_of(info: In<vk::PipelineCreateInfoKHR>) -> Answer<u128> {
         h.write_u128(crate::pipeline::pipeline_compute::key(c)?);
     } else if let Some(g) = info.find::<vk::GraphicsPipelineCreateInfo>() {
         for key in crate::pipeline::pipeline_graphics::keys(g)? {
+            h.write_u128(key);
+        }
+    } else if let Some(r) = info.find::<vk::RayTracingPipelineCreateInfoKHR>() {
+        for key in crate::pipeline::pipeline_ray_tracing::keys(r)? {
             h.write_u128(key);
         }
     } else {

@@ -18,7 +18,7 @@ fn flags(info: In<vk::ComputePipelineCreateInfo>) -> vk::PipelineCreateFlags2 {
 
 fn compute(cache: Option<&PipelineCache>, info: In<vk::ComputePipelineCreateInfo>) -> Answer<Pipeline> {
     let began = Instant::now();
-    let source = pipeline::source(info.find(), info.stage(), flags(info))?;
+    let source = pipeline::source(info.find(), info.stage(), flags(info), 0)?;
     let layout =
         pipeline_layout::of_pipeline(info, info.layout, flags(info)).ok_or(vk::Result::ERROR_UNKNOWN)?;
     let must =
@@ -32,7 +32,7 @@ fn compute(cache: Option<&PipelineCache>, info: In<vk::ComputePipelineCreateInfo
 pub(crate) fn key(info: In<vk::ComputePipelineCreateInfo>) -> Answer<u128> {
     let layout =
         pipeline_layout::of_pipeline(info, info.layout, flags(info)).ok_or(vk::Result::ERROR_UNKNOWN)?;
-    Ok(pipeline::source(info.find(), info.stage(), flags(info))?.key(&layout))
+    Ok(pipeline::source(info.find(), info.stage(), flags(info), 0)?.key(&layout))
 }
 
 /// A compiled stage, ready to be dispatched.

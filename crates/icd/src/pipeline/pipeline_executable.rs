@@ -6,7 +6,7 @@ use crate::base::given::{Call, In, List, OutSlice};
 use crate::device::Device;
 use crate::device::measured::stage_name;
 use crate::instance::limits::SUBGROUP_SIZE;
-use crate::pipeline::{Executable, Pipeline, wide};
+use crate::pipeline::{Executable, Pipeline, pipeline_ray_tracing, wide};
 use shader::bytecode::Program;
 use std::fmt::Write;
 use vk::PipelineCreateFlags as Flags;
@@ -23,7 +23,11 @@ pub(crate) fn get_pipeline_executable_properties_khr(
         let e = &stages[i];
         o.stages = e.stage;
         chain::write_str(&mut o.name, &format!("{} shader {}", stage_name(e.stage), e.compiled.name));
-        let text = format!("Tuff wave program {:032x}, {} lanes a wave", e.key, e.compiled.program.lanes);
+        let mut text = format!("Tuff wave program {:032x}, {} lanes a wave", e.key, e.compiled.program.lanes);
+        if let Some(rays) = pipeline_ray_tracing::rays(p.shared()) {
+            let groups = rays.groups.iter().enumerate().filter(|(_, g)| g.has(i)).map(|(k, _)| k.to_string());
+            let _ = write!(text, ", groups {}", groups.collect::<Vec<_>>().join(" "));
+        }
         chain::write_str(&mut o.description, &text);
         o.subgroup_size = SUBGROUP_SIZE;
     })

@@ -200,7 +200,7 @@ impl Build {
                 continue;
             }
             let layout = layout.clone().ok_or(vk::Result::ERROR_UNKNOWN)?;
-            let source = pipeline::source(info.find(), s, flags(info))?;
+            let source = pipeline::source(info.find(), s, flags(info), 0)?;
             let (made, hit) = source.compile(cache, &layout, must_have)?;
             self.hits.push(hit);
             self.stages.push(Stage { source, layout, made });
@@ -273,7 +273,7 @@ pub(crate) fn keys(info: In<vk::GraphicsPipelineCreateInfo>) -> Answer<Vec<u128>
     let mut keys: Vec<u128> = libraries(info)?.iter().flat_map(|l| l.stages.iter().map(|s| s.key)).collect();
     let layout = layout_of(info)?;
     for s in stages_of(info) {
-        let source = pipeline::source(info.find(), s, flags(info))?;
+        let source = pipeline::source(info.find(), s, flags(info), 0)?;
         // Stages of parts that a library does not have come without a layout, and are ignored.
         keys.extend(layout.as_ref().map(|l| source.key(l)));
     }

@@ -3,9 +3,10 @@
 use crate::base::answer::{Answer, invalid};
 use crate::base::given::{Call, In, OutSlice};
 use crate::device::Device;
+use crate::pipeline::pipeline_binary;
 use crate::pipeline::pipeline_cache::PipelineCache;
 use crate::pipeline::pipeline_layout;
-use crate::pipeline::{self, Executable, Pipeline, PipelineKind, Shared};
+use crate::pipeline::{self, Executable, Pipeline, PipelineKind, Shared, Source};
 use crate::sync::deferred_operation;
 use gpu::trace::{Group, HANDLE, MAX_RECURSION, RayPipeline, Shader};
 use machine::lost::Title;
@@ -61,6 +62,38 @@ fn group(g: &vk::RayTracingShaderGroupCreateInfoKHR, stages: &[Executable]) -> A
     })
 }
 
+/// What a creation's own stages say.
+fn sources(info: In<vk::RayTracingPipelineCreateInfoKHR>) -> Answer<Vec<Source>> {
+    let mut places = pipeline_binary::Places::default();
+    let of = |s: In<vk::PipelineShaderStageCreateInfo>| {
+        let nth = places.next(s.stage);
+        pipeline::source(info.find(), s, flags(info), nth)
+    };
+    info.stages().into_iter().map(of).collect()
+}
+
+/// The libraries of a creation.
+fn libraries<'a>(info: In<'a, vk::RayTracingPipelineCreateInfoKHR<'a>>) -> Answer<Vec<&'a Pipeline>> {
+    let Some(l) = info.library_info() else { return Ok(vec![]) };
+    let all = l.libraries().iter().map(|&l| {
+        let library = info.object::<Pipeline>(l).ok_or(vk::Result::ERROR_UNKNOWN)?;
+        match rays(library.shared()) {
+            Some(_) => Ok(library),
+            None => Err(invalid("vkCreateRayTracingPipelinesKHR: a library that is none")),
+        }
+    });
+    all.collect()
+}
+
+/// What a creation's programs depend on.
+pub(crate) fn keys(info: In<vk::RayTracingPipelineCreateInfoKHR>) -> Answer<Vec<u128>> {
+    let layout =
+        pipeline_layout::of_pipeline(info, info.layout, flags(info)).ok_or(vk::Result::ERROR_UNKNOWN)?;
+    let mut keys: Vec<u128> = sources(info)?.iter().map(|s| s.key(&layout)).collect();
+    keys.extend(libraries(info)?.iter().flat_map(|l| l.shared().stages.iter().map(|s| s.key)));
+    Ok(keys)
+}
+
 fn create(cache: Option<&PipelineCache>, info: In<vk::RayTracingPipelineCreateInfoKHR>) -> Answer<Pipeline> {
     let began = Instant::now();
     let flags = flags(info);
@@ -72,13 +105,11 @@ fn create(cache: Option<&PipelineCache>, info: In<vk::RayTracingPipelineCreateIn
         )));
     }
     let must = flags.contains(pipeline::wide(vk::PipelineCreateFlags::FAIL_ON_PIPELINE_COMPILE_REQUIRED));
-    let (mut stages, mut hits, mut sources) = (vec![], vec![], vec![]);
-    for stage in info.stages() {
-        let source = pipeline::source(info.find(), stage, flags)?;
+    let (mut stages, mut hits, mut sources) = (vec![], vec![], sources(info)?);
+    for source in &sources {
         let (made, hit) = source.compile(cache, &layout, must)?;
         stages.push(made);
         hits.push(hit);
-        sources.push(source);
     }
     let mut groups = vec![];
     // All names from a capture first: new ones beside them must differ.
@@ -86,15 +117,16 @@ fn create(cache: Option<&PipelineCache>, info: In<vk::RayTracingPipelineCreateIn
     for g in info.groups() {
         groups.push(group(&g, &stages)?);
     }
-    if let Some(l) = info.library_info() {
-        for &library in l.libraries() {
-            let library = info.object::<Pipeline>(library).ok_or(vk::Result::ERROR_UNKNOWN)?.shared();
-            let own = rays(library)
-                .ok_or_else(|| invalid("vkCreateRayTracingPipelinesKHR: a library that is none"))?;
-            let before = stages.len();
-            groups.extend(own.groups.iter().map(|g| g.moved(before)));
-            stages.extend(library.stages.iter().cloned());
-        }
+    for library in libraries(info)? {
+        let before = stages.len();
+        let own = rays(library.shared()).into_iter().flat_map(|p| &p.groups);
+        groups.extend(own.map(|g| g.moved(before)));
+        stages.extend(library.shared().stages.iter().cloned());
+        sources.extend(library.captured());
+    }
+    // A library that has captured nothing leaves gaps.
+    if sources.len() != stages.len() {
+        sources.clear();
     }
     pipeline::feedback(info.find(), began, &hits);
     let shaders: Vec<Arc<Shader>> = stages

@@ -3,10 +3,12 @@
 use crate::base::given::{Call, In, array};
 use crate::device::query_pool::QueryPool;
 use crate::memory::acceleration_structure as structure;
+use crate::memory::micromap;
 use crate::record::command_buffer::CommandBuffer;
 use gpu::command::Command;
 use gpu::query::StructureProperty;
-use gpu::structure::{Command as Work, Ranges};
+use gpu::structure::{AccelerationStructure, Command as Work, Ranges};
+use std::sync::Arc;
 
 fn push(b: &CommandBuffer, work: Option<Work>) {
     if let (Some(work), Some(mut r)) = (work, b.recording()) {
@@ -71,9 +73,44 @@ pub(crate) fn cmd_write_acceleration_structures_properties_khr(
     pool: vk::QueryPool,
     first: u32,
 ) {
+    write(b, structures.iter().filter_map(|s| structure::get(b, *s)).collect(), query, pool, first);
+}
+
+fn write(
+    b: &CommandBuffer,
+    of: Vec<Arc<AccelerationStructure>>,
+    query: vk::QueryType,
+    pool: vk::QueryPool,
+    first: u32,
+) {
     let (Some(property), Some(pool)) = (StructureProperty::of(query), b.object::<QueryPool>(pool)) else {
         return;
     };
-    let of = structures.iter().filter_map(|s| structure::get(b, *s)).collect();
     push(b, Some(Work::WriteProperties { of, property, pool: pool.gpu.clone(), first }));
+}
+
+pub(crate) fn cmd_build_micromaps_ext(b: &CommandBuffer, infos: In<[vk::MicromapBuildInfoEXT]>) {
+    push(b, micromap::builds(infos).ok().flatten());
+}
+
+pub(crate) fn cmd_copy_micromap_ext(b: &CommandBuffer, info: In<vk::CopyMicromapInfoEXT>) {
+    push(b, micromap::copy(info));
+}
+
+pub(crate) fn cmd_copy_micromap_to_memory_ext(b: &CommandBuffer, info: In<vk::CopyMicromapToMemoryInfoEXT>) {
+    push(b, micromap::serialize(info));
+}
+
+pub(crate) fn cmd_copy_memory_to_micromap_ext(b: &CommandBuffer, info: In<vk::CopyMemoryToMicromapInfoEXT>) {
+    push(b, micromap::deserialize(info));
+}
+
+pub(crate) fn cmd_write_micromaps_properties_ext(
+    b: &CommandBuffer,
+    micromaps: &[vk::MicromapEXT],
+    query: vk::QueryType,
+    pool: vk::QueryPool,
+    first: u32,
+) {
+    write(b, micromaps.iter().filter_map(|m| micromap::get(b, *m)).collect(), query, pool, first);
 }

@@ -4,8 +4,11 @@ use super::scene::*;
 use ash::vk;
 use vk::ShaderStageFlags as Stages;
 
+/// The ray generation shader.
+pub const FIRST: &[u8] = include_bytes!("../shaders/rays.rgen.spv");
+
 const SHADERS: [(&[u8], Stages); 6] = [
-    (include_bytes!("../shaders/rays.rgen.spv"), Stages::RAYGEN_KHR),
+    (FIRST, Stages::RAYGEN_KHR),
     (include_bytes!("../shaders/rays.rmiss.spv"), Stages::MISS_KHR),
     (include_bytes!("../shaders/rays.rchit.spv"), Stages::CLOSEST_HIT_KHR),
     (include_bytes!("../shaders/rays.rahit.spv"), Stages::ANY_HIT_KHR),
@@ -16,7 +19,7 @@ const SHADERS: [(&[u8], Stages); 6] = [
 const UNUSED: u32 = vk::SHADER_UNUSED_KHR;
 
 /// Groups: their type and their general, closest-hit, any-hit and intersection shaders.
-const GROUPS: [(vk::RayTracingShaderGroupTypeKHR, [u32; 4]); 6] = {
+const GROUPS: [(vk::RayTracingShaderGroupTypeKHR, [u32; 4]); 7] = {
     use vk::RayTracingShaderGroupTypeKHR as T;
     [
         (T::GENERAL, [0, UNUSED, UNUSED, UNUSED]),
@@ -25,6 +28,7 @@ const GROUPS: [(vk::RayTracingShaderGroupTypeKHR, [u32; 4]); 6] = {
         (T::TRIANGLES_HIT_GROUP, [UNUSED, 2, 3, UNUSED]),
         (T::PROCEDURAL_HIT_GROUP, [UNUSED, 2, UNUSED, 4]),
         (T::GENERAL, [5, UNUSED, UNUSED, UNUSED]),
+        (T::PROCEDURAL_HIT_GROUP, [UNUSED, 2, 3, 4]),
     ]
 };
 
@@ -71,7 +75,25 @@ pub enum Launch {
 
 impl Rig {
     pub fn tracer(&self, recursion: u32, records: &[(usize, [u32; 6])]) -> Tracer {
-        let modules = SHADERS.map(|(spirv, _)| module(&self.gpu, spirv));
+        self.tracer_from(SHADERS[0].0, recursion, records)
+    }
+
+    /// With another ray generation shader.
+    pub fn tracer_from(&self, first: &[u8], recursion: u32, records: &[(usize, [u32; 6])]) -> Tracer {
+        self.tracer_with(0, first, recursion, records)
+    }
+
+    /// With flags of the pipeline.
+    pub fn tracer_with(
+        &self,
+        flags: u64,
+        first: &[u8],
+        recursion: u32,
+        records: &[(usize, [u32; 6])],
+    ) -> Tracer {
+        let mut spirv = SHADERS.map(|s| s.0);
+        spirv[0] = first;
+        let modules = spirv.map(|spirv| module(&self.gpu, spirv));
         let stages: Vec<_> = modules
             .iter()
             .zip(SHADERS)
@@ -87,11 +109,18 @@ impl Rig {
                 .any_hit_shader(any)
                 .intersection_shader(intersection)
         });
-        let info = vk::RayTracingPipelineCreateInfoKHR::default()
-            .stages(&stages)
-            .groups(&groups)
-            .max_pipeline_ray_recursion_depth(recursion)
-            .layout(self.trace_layout);
+        let flags = ::vk::PipelineCreateFlags2CreateInfoKHR {
+            flags: ::vk::PipelineCreateFlags2KHR::from_raw(flags),
+            ..Default::default()
+        };
+        let info = vk::RayTracingPipelineCreateInfoKHR {
+            p_next: (&raw const flags).cast(),
+            ..vk::RayTracingPipelineCreateInfoKHR::default()
+                .stages(&stages)
+                .groups(&groups)
+                .max_pipeline_ray_recursion_depth(recursion)
+                .layout(self.trace_layout)
+        };
         // SAFETY (here and below): handles are alive, structures outlive the calls.
         let (pipeline, handles) = unsafe {
             let (none, cache) = (vk::DeferredOperationKHR::null(), vk::PipelineCache::null());
@@ -129,6 +158,19 @@ impl Rig {
         rays: &[Ray],
         width: usize,
     ) -> Result<Vec<Vec<u32>>, vk::Result> {
+        self.trace_within(t, how, scene, rays, width, |_, _| {})
+    }
+
+    /// With commands before (true) and after the trace.
+    pub fn trace_within(
+        &self,
+        t: &Tracer,
+        how: Launch,
+        scene: u64,
+        rays: &[Ray],
+        width: usize,
+        around: impl Fn(vk::CommandBuffer, bool),
+    ) -> Result<Vec<Vec<u32>>, vk::Result> {
         let list: Vec<[u32; 12]> = rays.iter().map(Ray::words).collect();
         let (from, to) = (self.with(list.as_flattened()), self.memory(rays.len() * TRACED));
         let push: Vec<u8> = [scene, from.address, to.address].iter().flat_map(|a| a.to_le_bytes()).collect();
@@ -142,6 +184,7 @@ impl Rig {
             d.cmd_bind_pipeline(c, vk::PipelineBindPoint::RAY_TRACING_KHR, t.pipeline);
             let stages = Stages::RAYGEN_KHR | Stages::CLOSEST_HIT_KHR;
             d.cmd_push_constants(c, self.trace_layout, stages, 0, &push);
+            around(c, true);
             match how {
                 Launch::Direct => self.pipelines.cmd_trace_rays(c, &g, &m, &h, &k, size[0], size[1], size[2]),
                 Launch::Indirect => {
@@ -149,6 +192,7 @@ impl Rig {
                 }
                 Launch::Indirect2 => self.maintenance.cmd_trace_rays_indirect2(c, indirect.address),
             }
+            around(c, false);
         })?;
         Ok(to.read().chunks(TRACED).map(<[u32]>::to_vec).collect())
     }
@@ -257,4 +301,34 @@ fn an_any_hit_shader_ends_a_ray() {
     // Which of the two candidates comes first is the traversal's choice; the hit is one of them.
     assert_eq!((got[0][0], got[0][1], got[0][6]), (1, 103, 1));
     assert!([7.0, 8.0].contains(&f32::from_bits(got[0][2])));
+}
+
+/// An intersection shader reports hits at 9.75, 9.5 and 9.625, each one's kind one higher, and one before the ray's beginning. It ends with
+/// its ray.
+#[test]
+fn an_intersection_shader_ends_with_its_ray() {
+    const FIRST_HIT: u32 = 4;
+    let rig = Rig::new();
+    let scene = rig.address(&rig.scene());
+    // (group, ignored primitives, whether the any-hit shader ends the ray), ray flags, t and kind of the hit, runs of the any-hit shader.
+    let rows = [
+        ((6, 0, 0), 0, Some((9.5, 0x2A)), 2),
+        ((6, 0, 1), 0, Some((9.75, 0x2B)), 1),
+        ((6, 1, 1), 0, None, 3),
+        ((6, 0, 0), FIRST_HIT, Some((9.75, 0x2B)), 1),
+        ((4, 0, 0), FIRST_HIT, Some((9.75, 0x2B)), 0),
+    ];
+    for ((group, ignored, last), flags, hit, runs) in rows {
+        let mut records = RECORDS;
+        records[7] = (group, [104, 0, ignored, last, 9.5f32.to_bits(), 0x2A]);
+        let tracer = rig.tracer(2, &records);
+        let ray = ray([0.0, 20.0, 10.0], DOWN, flags, 0, 0);
+        let got = &rig.trace(&tracer, Launch::Direct, scene, &[ray], 1).expect("it runs")[0];
+        let found = (got[0] == 1).then(|| (f32::from_bits(got[2]), got[3]));
+        assert_eq!(
+            (found, got[6]),
+            (hit, runs),
+            "group {group}, {ignored} ignored, {last} last, flags {flags}"
+        );
+    }
 }

@@ -116,6 +116,28 @@ impl Rig {
             .ray_tracing_pipeline(true)
             .ray_tracing_pipeline_trace_rays_indirect(true)
             .ray_traversal_primitive_culling(true);
+        let mut micromaps = vk::PhysicalDeviceOpacityMicromapFeaturesEXT::default()
+            .micromap(true)
+            .micromap_host_commands(true);
+        let mut reorder = ::vk::PhysicalDeviceRayTracingInvocationReorderFeaturesEXT {
+            ray_tracing_invocation_reorder: vk::TRUE,
+            ..Default::default()
+        };
+        let mut heaps =
+            ::vk::PhysicalDeviceDescriptorHeapFeaturesEXT { descriptor_heap: vk::TRUE, ..Default::default() };
+        let mut buffers = vk::PhysicalDeviceDescriptorBufferFeaturesEXT::default().descriptor_buffer(true);
+        let mut positions =
+            vk::PhysicalDeviceRayTracingPositionFetchFeaturesKHR::default().ray_tracing_position_fetch(true);
+        let mut measured = ::vk::PhysicalDeviceShaderInstrumentationFeaturesARM {
+            shader_instrumentation: vk::TRUE,
+            ..Default::default()
+        };
+        heaps.p_next = (&raw mut measured).cast();
+        buffers.p_next = (&raw mut heaps).cast();
+        positions.p_next = (&raw mut buffers).cast();
+        reorder.p_next = (&raw mut positions).cast();
+        micromaps.p_next = (&raw mut reorder).cast();
+        structures.p_next = (&raw mut micromaps).cast();
         queries.p_next = (&raw mut structures).cast();
         maintenance.p_next = (&raw mut queries).cast();
         pipelines.p_next = (&raw mut maintenance).cast();
@@ -125,6 +147,14 @@ impl Rig {
             ash::khr::ray_query::NAME,
             ash::khr::ray_tracing_pipeline::NAME,
             ash::khr::ray_tracing_maintenance1::NAME,
+            ash::ext::opacity_micromap::NAME,
+            c"VK_EXT_ray_tracing_invocation_reorder",
+            c"VK_KHR_pipeline_binary",
+            c"VK_ARM_shader_instrumentation",
+            c"VK_EXT_descriptor_heap",
+            ash::ext::descriptor_buffer::NAME,
+            ash::khr::ray_tracing_position_fetch::NAME,
+            ash::khr::pipeline_executable_properties::NAME,
         ];
         let gpu = Gpu::of(instance, &names, &mut pipelines);
         let stages = vk::ShaderStageFlags::RAYGEN_KHR | vk::ShaderStageFlags::CLOSEST_HIT_KHR;
@@ -163,6 +193,7 @@ impl Rig {
             | vk::BufferUsageFlags::SHADER_DEVICE_ADDRESS
             | vk::BufferUsageFlags::INDIRECT_BUFFER
             | vk::BufferUsageFlags::SHADER_BINDING_TABLE_KHR
+            | vk::BufferUsageFlags::RESOURCE_DESCRIPTOR_BUFFER_EXT
             | vk::BufferUsageFlags::ACCELERATION_STRUCTURE_STORAGE_KHR
             | vk::BufferUsageFlags::ACCELERATION_STRUCTURE_BUILD_INPUT_READ_ONLY_KHR;
         let d = &self.gpu.device;

@@ -197,10 +197,12 @@ unsafe extern "system" fn bind_pipeline(
     // SAFETY: valid usage: nobody destroys the objects meanwhile.
     unsafe {
         let Some(d) = device::of(c) else { return };
-        if point == vk::PipelineBindPoint::COMPUTE
-            && let Some(r) = d.recording(c)
-        {
-            r.lock().pipeline = pipeline;
+        if let Some(r) = d.recording(c) {
+            match point {
+                vk::PipelineBindPoint::COMPUTE => r.lock().pipeline = pipeline,
+                vk::PipelineBindPoint::RAY_TRACING_KHR => r.lock().rays = pipeline,
+                _ => {}
+            }
         }
         next!(d, cmd_bind_pipeline(c, point, pipeline));
     }

@@ -35,7 +35,7 @@ functions! {
 }
 
 /// Records a workload: what is put in front of it, itself, what is put after it. `empty`: it does nothing.
-unsafe fn workload(
+pub(super) unsafe fn workload(
     c: vk::CommandBuffer,
     kind: WorkloadKind,
     empty: bool,
@@ -76,11 +76,13 @@ macro_rules! workloads {
             let empty = false $(|| $empty)?;
             // SAFETY: valid usage: the call's pointers lead to what they are said to; what is called is the next layer's.
             unsafe {
-                workload(c, WorkloadKind::$kind, empty, |$d, $r| { let _ = $r; $name }, |d| { next!(d, $field(c, $($p),*)); });
+                workload(c, WorkloadKind::$kind, empty, |$d, $r| { let _ = ($d, $r); $name }, |d| { next!(d, $field(c, $($p),*)); });
             }
         })*
     };
 }
+
+pub(super) use workloads;
 
 /// The bound pipeline's name, then what is said of the dispatch.
 fn dispatched(d: &Device, r: &Recording, what: String) -> String {

@@ -5,6 +5,7 @@ mod commands;
 mod objects;
 mod passes;
 mod queues;
+mod rays;
 
 use crate::{device, instance};
 use ash::vk;
@@ -51,8 +52,15 @@ functions! {
 
 /// A function of a device that is measured.
 fn of_device(name: &[u8]) -> Option<Function> {
-    let parts =
-        [of_every_device, objects::lookup, buffers::lookup, commands::lookup, passes::lookup, queues::lookup];
+    let parts = [
+        of_every_device,
+        objects::lookup,
+        buffers::lookup,
+        commands::lookup,
+        rays::lookup,
+        passes::lookup,
+        queues::lookup,
+    ];
     parts.iter().find_map(|part| part(name))
 }
 

@@ -17,9 +17,11 @@ impl Builder<'_> {
     }
 }
 
-/// The number of a capability's name.
+/// The number of a capability's name. The headers may have a promoted capability by its older name only.
 pub fn number(name: &str) -> Option<u32> {
-    name.parse::<Capability>().ok().map(|c| c as u32)
+    let older = name.strip_suffix("KHR").map(|n| format!("{n}EXT"));
+    let names = std::iter::once(name).chain(older.as_deref());
+    names.filter_map(|n| n.parse::<Capability>().ok()).map(|c| c as u32).next()
 }
 
 /// The name of a number, or the number.
@@ -173,5 +175,7 @@ fn supported(c: Capability) -> bool {
             | RayTracingKHR
             | RayTracingPositionFetchKHR
             | RayCullMaskKHR
+            | RayTracingOpacityMicromapEXT
+            | ShaderInvocationReorderEXT
     )
 }

@@ -65,7 +65,7 @@ impl<'m> Builder<'m> {
         Ok(())
     }
 
-    fn begin(&mut self, b: u32, origin: Origin) {
+    pub(super) fn begin(&mut self, b: u32, origin: Origin) {
         self.e.begin(b, origin);
         self.note_block();
     }

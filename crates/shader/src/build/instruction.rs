@@ -74,6 +74,7 @@ impl<'m> Builder<'m> {
             || self.image(&i)?
             || self.ray_query(&i)?
             || self.trace(&i)?
+            || self.hit_object(&i)?
             || self.emission_op(&i)?
             || self.set_mesh_outputs(&i)?
             || self.subgroup(&i)?;

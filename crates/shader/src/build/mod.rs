@@ -29,6 +29,7 @@ mod glsl_matrix;
 mod glsl_pack;
 pub(crate) mod handles;
 mod heap;
+mod hit_object;
 mod image;
 mod image_operands;
 mod instruction;
@@ -311,7 +312,8 @@ impl<'m> Builder<'m> {
                 | Op::TypeBufferEXT
                 | Op::TypeFunction
                 | Op::TypeAccelerationStructureKHR
-                | Op::TypeRayQueryKHR => self.declare_type(i)?,
+                | Op::TypeRayQueryKHR
+                | Op::TypeHitObjectEXT => self.declare_type(i)?,
                 Op::ConstantTrue
                 | Op::ConstantFalse
                 | Op::Constant

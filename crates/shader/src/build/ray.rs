@@ -1,5 +1,5 @@
 //! Acceleration structures and ray queries. A query is a number: each variable of a ray query's type has places of its own among
-//! [`Shader::queries`].
+//! [`Shader::queries`], and so have hit objects.
 
 use super::Builder;
 use super::access::Base;
@@ -39,10 +39,10 @@ fn attribute(op: Op) -> Option<(RayAttribute, bool)> {
 }
 
 impl<'m> Builder<'m> {
-    /// Whether variables of this type are ray queries: one, or an array of them; how many.
+    /// Whether variables of this type are ray queries or hit objects: one, or an array of them; how many.
     pub(crate) fn queries_of(&self, ty: u32) -> Option<u32> {
         match self.types.kind(ty) {
-            TypeClass::RayQuery => Some(1),
+            TypeClass::RayQuery | TypeClass::HitObject => Some(1),
             TypeClass::Array(e, n) => self.queries_of(e)?.checked_mul(n),
             _ => None,
         }
@@ -134,10 +134,15 @@ impl<'m> Builder<'m> {
     }
 
     /// The number of the query that word `w` points at.
-    fn open_query(&mut self, i: &Code<'m>, w: usize) -> Result<Value> {
+    pub(super) fn open_query(&mut self, i: &Code<'m>, w: usize) -> Result<Value> {
+        self.numbered(i, w, TypeClass::RayQuery)
+    }
+
+    /// The number of the variable of this type that word `w` points at.
+    pub(super) fn numbered(&mut self, i: &Code<'m>, w: usize, kind: TypeClass) -> Result<Value> {
         let p = self.pointer(i.word(w)?, i.at)?;
-        if p.base != Base::Query || self.types.kind(p.ty) != TypeClass::RayQuery {
-            return Err(i.bad("not a ray query"));
+        if p.base != Base::Query || self.types.kind(p.ty) != kind {
+            return Err(i.bad("not a ray query or hit object"));
         }
         Ok(self.whole_addr(&p))
     }

@@ -11,6 +11,9 @@ use crate::options::{Error, Result};
 use crate::spirv::*;
 use crate::stage_io::RayIo;
 
+/// Components of the operands that are a ray: structure, flags, cull mask, offset, stride, miss index, origin, T min, direction, T max.
+pub(super) const RAY: [usize; 10] = [1, 1, 1, 1, 1, 1, 3, 1, 3, 1];
+
 /// Words of a lane that payloads and the like take in all.
 const MAX_WORDS: u32 = 1 << 14;
 
@@ -21,6 +24,7 @@ fn is_shared(class: StorageClass) -> bool {
         StorageClass::RayPayloadKHR
             | StorageClass::IncomingRayPayloadKHR
             | StorageClass::HitAttributeKHR
+            | StorageClass::HitObjectAttributeEXT
             | StorageClass::CallableDataKHR
             | StorageClass::IncomingCallableDataKHR
     )
@@ -115,7 +119,7 @@ impl<'m> Builder<'m> {
     }
 
     /// Pushes an op; `data`: the private words that it shares with the shaders that it leads to.
-    fn trace_op(&mut self, op: TraceOp, mut args: Vec<Value>, data: [u32; 2]) -> Value {
+    pub(super) fn trace_op(&mut self, op: TraceOp, mut args: Vec<Value>, data: [u32; 2]) -> Value {
         for word in data {
             args.push(self.e.u32(word));
         }
@@ -123,7 +127,7 @@ impl<'m> Builder<'m> {
     }
 
     /// Words of the variable that operand `w` points at.
-    fn shared_words(&mut self, i: &Code<'m>, w: usize) -> Result<[u32; 2]> {
+    pub(super) fn shared_words(&mut self, i: &Code<'m>, w: usize) -> Result<[u32; 2]> {
         let p = self.pointer(i.word(w)?, i.at)?;
         if p.base != Base::Scratch || p.addr.is_some() || !is_shared(p.class) {
             return Err(i.bad("not a payload or callable data"));
@@ -135,15 +139,7 @@ impl<'m> Builder<'m> {
         match i.op {
             Op::TraceRayKHR => {
                 let data = self.shared_words(i, 11)?;
-                let mut args = Vec::with_capacity(1 + TraceOp::Trace.operands() + 2);
-                let shape = [(1, 1), (2, 1), (3, 1), (4, 1), (5, 1), (6, 1), (7, 3), (8, 1), (9, 3), (10, 1)];
-                for (word, n) in shape {
-                    let (_, start, len) = self.value(i.word(word)?, i.at)?;
-                    if len != n {
-                        return Err(i.bad("an operand of a ray has another number of components"));
-                    }
-                    args.extend_from_slice(&self.pool[start..start + n]);
-                }
+                let args = self.ray_operands(i, 1, &RAY)?;
                 if self.e.ty(args[0]) != Ty::B64 || args[1..].iter().any(|v| self.e.ty(*v) != Ty::B32) {
                     return Err(i.bad("an operand of a ray has another type"));
                 }
@@ -162,13 +158,50 @@ impl<'m> Builder<'m> {
                 }
                 let kind = self.int32(i.word(4)?, i.at)?;
                 let data = self.interface.io.ray.map_or([0; 2], |r| r.attribute);
-                let hit = self.trace_op(TraceOp::Report, vec![t, kind], data);
+                let told = self.trace_op(TraceOp::Report, vec![t, kind], data);
+                let [one, two] = [self.e.u32(1), self.e.u32(2)];
+                let ended = self.e.bin(Bin::And, told, two);
+                let ended = self.int_to_bool(ended);
+                self.end_where(ended);
+                let hit = self.e.bin(Bin::And, told, one);
                 let hit = self.int_to_bool(hit);
                 self.define_list(i, &[hit])?;
             }
             _ => return Ok(false),
         }
         Ok(true)
+    }
+
+    /// Operands from word `from` on, each of so many components.
+    pub(super) fn ray_operands(&mut self, i: &Code<'m>, from: usize, shape: &[usize]) -> Result<Vec<Value>> {
+        let mut args = Vec::with_capacity(16);
+        for (k, n) in shape.iter().enumerate() {
+            let (_, start, len) = self.value(i.word(from + k)?, i.at)?;
+            if len != *n {
+                return Err(i.bad("an operand of a ray has another number of components"));
+            }
+            args.extend_from_slice(&self.pool[start..start + n]);
+        }
+        Ok(args)
+    }
+
+    /// Invocations for which `cond` holds end here.
+    fn end_where(&mut self, cond: Value) {
+        let origin = self.e.blocks[self.e.cur as usize].origin;
+        let [head, end, rest] = [0; 3].map(|_| self.e.new_block());
+        // The current block may head a loop already, so a new one heads the selection.
+        let before = self.e.cur;
+        self.e.blocks[head as usize].preds.push((before, 0));
+        self.e.end(Term::Jump(Block(head)));
+        self.begin(head, origin);
+        self.e.blocks[head as usize].merge = Merge::Selection(Block(rest));
+        for to in [end, rest] {
+            self.e.blocks[to as usize].preds.push((head, 0));
+        }
+        self.e.end(Term::Branch { cond, yes: Block(end), no: Block(rest) });
+        self.begin(end, origin);
+        self.e.end(Term::Return);
+        self.begin(rest, origin);
     }
 
     /// OpIgnoreIntersectionKHR, OpTerminateRayKHR: the invocation ends.

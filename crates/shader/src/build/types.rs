@@ -88,6 +88,7 @@ pub(crate) enum TypeClass {
     SampledImage(u32),
     AccelerationStructure,
     RayQuery,
+    HitObject,
     Function,
     Other,
 }
@@ -449,6 +450,7 @@ impl Builder<'_> {
                 descriptor(&mut t);
             }
             Op::TypeRayQueryKHR => t.kind = TypeClass::RayQuery,
+            Op::TypeHitObjectEXT => t.kind = TypeClass::HitObject,
             Op::TypeFunction => t.kind = TypeClass::Function,
             _ => {}
         }

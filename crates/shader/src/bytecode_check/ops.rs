@@ -42,9 +42,8 @@ pub fn check(p: &Program) -> Result<Vec<bool>> {
             Code::DESC => descriptor(p, pc)?,
             Code::TRACE => {
                 let known = TraceOp::ALL.get(op.imm as usize);
-                if known.is_none_or(|t| {
-                    t.operands() + 2 != n_of(op.e) || (*t == TraceOp::Trace) == op.c.is_none()
-                }) {
+                if known.is_none_or(|t| t.operands() + 2 != n_of(op.e) || t.has_structure() == op.c.is_none())
+                {
                     return Err(bad(pc, "what is asked of a ray tracing pipeline"));
                 }
             }

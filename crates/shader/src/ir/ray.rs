@@ -132,7 +132,8 @@ impl RayAttribute {
 pub enum TraceOp {
     /// OpTraceRayKHR. Operands: [`TraceOp::operands`]; the data is the payload.
     Trace,
-    /// OpReportIntersectionKHR of t and hit kind. Result (B32): whether it was accepted. The data is the hit attribute.
+    /// OpReportIntersectionKHR of t and hit kind. Result (B32): bit 0: it was accepted; bit 1: the ray has ended, and the invocation
+    /// with it. The data is the hit attribute.
     Report,
     /// OpIgnoreIntersectionKHR, and the invocation ends.
     Ignore,
@@ -142,14 +143,58 @@ pub enum TraceOp {
     Call,
     /// Where the ray ends at present (f32), in an intersection shader.
     TMax,
+    // Of hit objects (SPV_EXT_shader_invocation_reorder). The first operand is the object's number.
+    /// OpHitObjectTraceRayEXT: operands as [`TraceOp::Trace`].
+    HitTrace,
+    /// OpHitObjectRecordMissEXT of ray flags, miss index, origin (3), T min, direction (3), T max.
+    HitMiss,
+    /// OpHitObjectRecordFromQueryEXT of a query's number, an index in the shader binding table and a hit kind. The data is the
+    /// attributes of a hit that the query has generated.
+    HitQuery,
+    /// OpHitObjectRecordEmptyEXT.
+    HitEmpty,
+    /// OpHitObjectSetShaderBindingTableRecordIndexEXT.
+    HitRecord,
+    /// OpHitObjectExecuteShaderEXT, of 0, or of 1 if the instruction has traced the ray as well (its shaders are one deeper then). The
+    /// data is the payload.
+    HitExecute,
+    /// OpHitObjectGetAttributesEXT: the data becomes the attributes.
+    HitAttributes,
+    /// What the object says: the second operand is a constant of [`ray_input`].
+    HitGet,
+    /// OpReorderThreadWithHitObjectEXT of an object (or [`TraceOp::NO_OBJECT`]), a hint and its bits.
+    Reorder,
 }
 
 impl TraceOp {
     /// In the order of their numbers.
-    pub const ALL: [TraceOp; 6] =
-        [TraceOp::Trace, TraceOp::Report, TraceOp::Ignore, TraceOp::Terminate, TraceOp::Call, TraceOp::TMax];
+    pub const ALL: [TraceOp; 15] = [
+        TraceOp::Trace,
+        TraceOp::Report,
+        TraceOp::Ignore,
+        TraceOp::Terminate,
+        TraceOp::Call,
+        TraceOp::TMax,
+        TraceOp::HitTrace,
+        TraceOp::HitMiss,
+        TraceOp::HitQuery,
+        TraceOp::HitEmpty,
+        TraceOp::HitRecord,
+        TraceOp::HitExecute,
+        TraceOp::HitAttributes,
+        TraceOp::HitGet,
+        TraceOp::Reorder,
+    ];
 
-    /// Operands of 32 bits. Of [`TraceOp::Trace`], which has a structure's address (B64) before them: ray flags, cull mask, offset, stride
+    /// The number of no object.
+    pub const NO_OBJECT: u32 = u32::MAX;
+
+    /// Whether an acceleration structure's address (B64) is before its operands.
+    pub fn has_structure(self) -> bool {
+        matches!(self, TraceOp::Trace | TraceOp::HitTrace)
+    }
+
+    /// Operands of 32 bits. Of [`TraceOp::Trace`]: ray flags, cull mask, offset, stride
     /// and miss index of the shader binding table, origin (3), T min, direction (3), T max.
     pub fn operands(self) -> usize {
         match self {
@@ -157,11 +202,17 @@ impl TraceOp {
             TraceOp::Report => 2,
             TraceOp::Call => 1,
             TraceOp::Ignore | TraceOp::Terminate | TraceOp::TMax => 0,
+            TraceOp::HitTrace => 14,
+            TraceOp::HitMiss => 11,
+            TraceOp::HitQuery => 4,
+            TraceOp::Reorder => 3,
+            TraceOp::HitRecord | TraceOp::HitGet | TraceOp::HitExecute => 2,
+            TraceOp::HitEmpty | TraceOp::HitAttributes => 1,
         }
     }
     /// The type of its result.
     pub fn ty(self) -> Ty {
-        if matches!(self, TraceOp::Report | TraceOp::TMax) { Ty::B32 } else { Ty::Void }
+        if matches!(self, TraceOp::Report | TraceOp::TMax | TraceOp::HitGet) { Ty::B32 } else { Ty::Void }
     }
 }
 
@@ -189,4 +240,9 @@ pub mod ray_input {
     pub const WORLD_TO_OBJECT: u8 = 41;
     pub const POSITIONS: u8 = 53;
     pub const COUNT: u8 = 62;
+    // Of hit objects only: 0 or 1, and the record's index.
+    pub const IS_EMPTY: u8 = 62;
+    pub const IS_HIT: u8 = 63;
+    pub const IS_MISS: u8 = 64;
+    pub const RECORD_INDEX: u8 = 65;
 }

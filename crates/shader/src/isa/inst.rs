@@ -263,14 +263,21 @@ impl TraceOp {
     /// What other shaders do meanwhile, everybody sees.
     fn effect(self) -> Effect {
         match self {
-            TraceOp::Trace | TraceOp::Report | TraceOp::Call => Effect::Memory,
-            TraceOp::Ignore | TraceOp::Terminate => Effect::Other,
-            TraceOp::TMax => Effect::None,
+            TraceOp::Trace
+            | TraceOp::Report
+            | TraceOp::Call
+            | TraceOp::HitTrace
+            | TraceOp::HitExecute
+            | TraceOp::HitAttributes => Effect::Memory,
+            TraceOp::TMax | TraceOp::HitGet => Effect::None,
+            _ => Effect::Other,
         }
     }
     fn cost(self) -> Cost {
         match self {
-            TraceOp::Trace | TraceOp::Report | TraceOp::Call => Cost::LS,
+            TraceOp::Trace | TraceOp::Report | TraceOp::Call | TraceOp::HitTrace | TraceOp::HitExecute => {
+                Cost::LS
+            }
             _ => Cost::arithmetic(0, 1, 0),
         }
     }

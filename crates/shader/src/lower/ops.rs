@@ -308,9 +308,9 @@ impl Lowering<'_> {
                 }
             }
             Inst::Trace { op, args } => {
-                let (structure, rest) = match op {
-                    TraceOp::Trace => (at(args[0]), &args[1..]),
-                    _ => (NONE, &args[..]),
+                let (structure, rest) = match op.has_structure() {
+                    true => (at(args[0]), &args[1..]),
+                    false => (NONE, &args[..]),
                 };
                 let number = TraceOp::ALL.iter().position(|o| o == op).unwrap_or(0);
                 let rest: Vec<V> = rest.iter().map(|o| at(*o)).collect();

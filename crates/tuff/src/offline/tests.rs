@@ -247,3 +247,25 @@ fn stages_and_constants_are_read() {
         assert!(constant(wrong).is_err(), "{wrong}");
     }
 }
+
+/// Shaders of ray tracing pipelines: each stage is read from the file's name, and has a report of its own.
+#[test]
+fn ray_tracing_stages_are_reported() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../icd/tests/shaders");
+    for (name, arm) in [
+        ("rgen", "Ray Generation"),
+        ("rmiss", "Miss"),
+        ("rchit", "Closest Hit"),
+        ("rahit", "Any Hit"),
+        ("rint", "Intersection"),
+        ("rcall", "Callable"),
+    ] {
+        let path = folder.join(format!("rays.{name}.spv"));
+        let module = crate::instrument::module(&path).unwrap();
+        let stage = stage(name).unwrap();
+        let analysis = analyse(&module, stage, "main", &[]).unwrap();
+        assert!(analysis.variants[0].ways.total.ls > 0, "{name}: records and payloads are in memory");
+        let all: Value = serde_json::from_str(&json::report(&path, false, &[analysis], &g720())).unwrap();
+        assert_eq!(all["shaders"][0]["shader"]["type"], arm);
+    }
+}

@@ -5,7 +5,7 @@ use super::forms::kernels;
 use super::mask::Bits;
 use super::regs::{dst32, dst64, splat64, src32, src64};
 use crate::flush::Mode;
-use crate::rays::{Operand, RAY_RESULTS, RayWave, TRACE_OPERANDS, TraceWave};
+use crate::rays::{Asked, OPERANDS, Operand, RAY_RESULTS, RayWave, TraceWave};
 use crate::state::{At, State};
 use shader::bytecode::{Reg, n_of, ray_attribute};
 use shader::ir::{RayOp, TraceOp};
@@ -19,40 +19,47 @@ fn narrow(st: &State, r: Reg) -> Operand {
     Operand { at: at.cast(), step: words * 4 }
 }
 
-fn run(st: &mut State, at: At, op: RayOp, operands: &[Reg], results: &[Reg]) {
-    let host = st.host;
-    let mut rows = [Operand::NONE; RayOp::BEGIN_OPERANDS - 1];
+/// The active lanes and the operands in these registers.
+///
+/// # Safety
+/// Nobody else uses the worker's counts meanwhile: other shaders have workers of their own.
+unsafe fn asked<'a>(st: &State, exec: &'a [u16; 32], structure: Reg, operands: &[Reg]) -> Asked<'a> {
+    let mut rows = [Operand::NONE; OPERANDS];
     for (row, r) in rows.iter_mut().zip(operands) {
         *row = narrow(st, *r);
     }
-    let mut to = [std::ptr::null_mut(); RAY_RESULTS];
-    for (to, r) in to.iter_mut().zip(results) {
-        // A result that is the same for all lanes has room for a warp's only; no program of ours has one.
-        if !r.is_none() && !r.is_uniform() {
-            *to = dst32(st, *r, 0).cast();
-        }
-    }
-    let structure = match op {
-        RayOp::Begin => {
-            let (at, words) = src64(st, at.c);
+    let structure = match structure.is_none() {
+        true => Operand::NONE,
+        false => {
+            let (at, words) = src64(st, structure);
             Operand { at: at.cast(), step: words * 8 }
         }
-        _ => Operand::NONE,
     };
+    // SAFETY: the caller's.
+    Asked { live: st.live, exec, structure, operands: rows, counts: unsafe { &mut *st.rays } }
+}
+
+/// Where a result goes. One that is the same for all lanes has room for a warp's only; no program of ours has one.
+fn result(st: &State, r: Reg) -> *mut u8 {
+    if r.is_none() || r.is_uniform() { std::ptr::null_mut() } else { dst32(st, r, 0).cast() }
+}
+
+fn run(st: &mut State, at: At, op: RayOp, operands: &[Reg], results: &[Reg]) {
+    let host = st.host;
+    let mut to = [std::ptr::null_mut(); RAY_RESULTS];
+    for (to, r) in to.iter_mut().zip(results) {
+        *to = result(st, *r);
+    }
     let exec = st.exec;
     let mut wave = RayWave {
         op,
         // SAFETY: the worker's own, used by nobody else while the kernel runs.
         queries: unsafe { &mut *st.queries },
         count: st.query_count,
-        live: st.live,
-        exec: &exec,
         query: narrow(st, at.a),
-        structure,
-        operands: rows,
         results: to,
         // SAFETY: as above.
-        counts: unsafe { &mut *st.rays },
+        asked: unsafe { asked(st, &exec, if op == RayOp::Begin { at.c } else { Reg::NONE }, operands) },
     };
     // Where rays go is not for the shader's float controls to say.
     let _mode = Mode::flushed(false);
@@ -110,36 +117,22 @@ fn structure<L: Steps>(_: L, st: &mut State, op: At) -> *const shader::bytecode:
 #[inline(always)]
 fn trace<L: Steps>(_: L, st: &mut State, op: At) -> *const shader::bytecode::Op {
     let n = n_of(op.e);
-    let mut rows = [Operand::NONE; TRACE_OPERANDS];
-    for (i, row) in rows.iter_mut().enumerate().take(n) {
-        // SAFETY: the op has so many registers: the check goes by its bits.
-        *row = narrow(st, unsafe { op.value(n, i) });
-    }
-    // A result that is the same for all lanes has room for a warp's only; no program of ours has one.
-    let result =
-        if op.d.is_none() || op.d.is_uniform() { std::ptr::null_mut() } else { dst32(st, op.d, 0).cast() };
-    let structure = match op.c.is_none() {
-        true => Operand::NONE,
-        false => {
-            let (at, words) = src64(st, op.c);
-            Operand { at: at.cast(), step: words * 8 }
-        }
-    };
+    // SAFETY: the op has so many registers: the check goes by its bits.
+    let operands: [Reg; OPERANDS] =
+        std::array::from_fn(|i| if i < n { unsafe { op.value(n, i) } } else { Reg::NONE });
     let host = st.host;
     let exec = st.exec;
     let mut wave = TraceWave {
         op: TraceOp::ALL.get(op.imm as usize).copied().unwrap_or(TraceOp::Ignore),
-        live: st.live,
-        exec: &exec,
-        structure,
-        operands: rows,
+        // SAFETY: the worker's own, used by nobody else while the kernel runs: other shaders have workers of their own.
+        queries: unsafe { &mut *st.queries },
         given: n,
-        result,
+        result: result(st, op.d),
         private: st.scratch,
         words: st.scratch_words,
         lanes: st.warps * 16,
-        // SAFETY: the worker's own, used by nobody else while the kernel runs: other shaders have workers of their own.
-        counts: unsafe { &mut *st.rays },
+        // SAFETY: as above.
+        asked: unsafe { asked(st, &exec, op.c, &operands[..n]) },
     };
     // Other shaders run meanwhile, with float controls of their own.
     let _mode = Mode::flushed(false);

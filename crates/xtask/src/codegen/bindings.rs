@@ -13,6 +13,7 @@ pub const NEW_EXTENSIONS: &[&str] = &[
     "VK_EXT_descriptor_heap",
     "VK_EXT_device_generated_commands",
     "VK_EXT_multisampled_render_to_swapchain",
+    "VK_EXT_ray_tracing_invocation_reorder",
     "VK_EXT_shader_float8",
     "VK_EXT_shader_replicated_composites",
     "VK_EXT_vertex_attribute_robustness",

@@ -14,7 +14,11 @@ pub fn generate(r: &Registry) -> String {
          #[rustfmt::skip]\npub(crate) static CAPABILITIES: &[(Option<u32>, &str, &[Enable])] = &[\n",
     );
     for (name, enables) in &r.capabilities {
-        let number = name.parse::<Capability>().ok().map(|c| c as u32);
+        // The headers may have a promoted capability by its older name only, which has the same number.
+        let older = name.strip_suffix("KHR").map(|n| format!("{n}EXT"));
+        let number =
+            std::iter::once(name.as_str()).chain(older.as_deref()).find_map(|n| n.parse::<Capability>().ok());
+        let number = number.map(|c| c as u32);
         let _ = writeln!(out, "    ({number:?}, {name:?}, &[{}]),", words(enables));
     }
     out.push_str(
@@ -37,6 +41,7 @@ fn word(e: &Enable) -> String {
         Enable::Version(n) => format!("Version({n})"),
         Enable::Extension(name) => format!("Extension({name:?})"),
         Enable::Feature(name) => format!("Feature({name:?})"),
+        Enable::FeatureOf(extension, name) => format!("FeatureOf({extension:?}, {name:?})"),
         Enable::Property(member, bit) => format!("Property({member:?}, {bit})"),
     }
 }

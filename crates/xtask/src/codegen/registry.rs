@@ -120,6 +120,8 @@ pub enum Enable {
     Version(u32),
     Extension(String),
     Feature(String),
+    /// A feature of this extension.
+    FeatureOf(String, String),
     /// A member of a property structure that has this bit, or is true (bit 0).
     Property(String, u64),
 }
@@ -392,7 +394,13 @@ impl Registry {
             return Ok(Enable::Extension(extension.to_string()));
         }
         if let Some(feature) = e.attribute("feature") {
-            return Ok(Enable::Feature(feature.to_string()));
+            // The same name may be a feature of several extensions.
+            let requires =
+                e.attribute("requires").filter(|r| r.chars().all(|c| c.is_alphanumeric() || c == '_'));
+            return Ok(match requires.filter(|r| !r.starts_with("VK_VERSION")) {
+                Some(extension) => Enable::FeatureOf(extension.to_string(), feature.to_string()),
+                None => Enable::Feature(feature.to_string()),
+            });
         }
         let (Some(member), Some(value)) = (e.attribute("member"), e.attribute("value")) else {
             return Err(wrong());

@@ -1032,6 +1032,18 @@ impl<'a> In<'a, vk::RenderPassSubpassFeedbackCreateInfoEXT<'a>> {
     }
 }
 
+impl<'a> In<'a, vk::MicromapBuildInfoEXT<'a>> {
+    pub fn usage_counts(self) -> &'a [vk::MicromapUsageEXT] {
+        unsafe { array(self.p_usage_counts, self.usage_counts_count as usize) }
+    }
+}
+
+impl<'a> In<'a, vk::AccelerationStructureTrianglesOpacityMicromapEXT<'a>> {
+    pub fn usage_counts(self) -> &'a [vk::MicromapUsageEXT] {
+        unsafe { array(self.p_usage_counts, self.usage_counts_count as usize) }
+    }
+}
+
 impl<'a> In<'a, vk::DeviceFaultInfoEXT<'a>> {
     pub fn address_infos(self) -> Option<Out<'a, vk::DeviceFaultAddressInfoKHR>> {
         unsafe { Out::optional(self.p_address_infos) }

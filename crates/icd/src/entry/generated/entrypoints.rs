@@ -271,6 +271,29 @@ pub unsafe extern "system" fn vkBuildAccelerationStructuresKHR(
         )
     }
 }
+pub unsafe extern "system" fn vkBuildMicromapsEXT(
+    device: vk::Device,
+    deferred_operation: vk::DeferredOperationKHR,
+    info_count: u32,
+    p_infos: *const vk::MicromapBuildInfoEXT<'_>,
+) -> vk::Result {
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::device::Device, _>(
+            c"vkBuildMicromapsEXT",
+            device,
+            vk::Result::ERROR_UNKNOWN,
+            |this| {
+                crate::legacy::generated::imp::build_micromaps_ext(
+                    this,
+                    deferred_operation,
+                    info_count,
+                    p_infos,
+                )
+            },
+        )
+    }
+}
 pub unsafe extern "system" fn vkClearShaderInstrumentationMetricsARM(
     device: vk::Device,
     instrumentation: vk::ShaderInstrumentationARM,
@@ -965,6 +988,21 @@ pub unsafe extern "system" fn vkCmdBuildAccelerationStructuresKHR(
         )
     }
 }
+pub unsafe extern "system" fn vkCmdBuildMicromapsEXT(
+    command_buffer: vk::CommandBuffer,
+    info_count: u32,
+    p_infos: *const vk::MicromapBuildInfoEXT<'_>,
+) {
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::record::command_buffer::CommandBuffer, _>(
+            c"vkCmdBuildMicromapsEXT",
+            command_buffer,
+            (),
+            |this| crate::legacy::generated::imp::cmd_build_micromaps_ext(this, info_count, p_infos),
+        )
+    }
+}
 pub unsafe extern "system" fn vkCmdClearAttachments(
     command_buffer: vk::CommandBuffer,
     attachment_count: u32,
@@ -1361,6 +1399,57 @@ pub unsafe extern "system" fn vkCmdCopyMemoryToImageKHR(
             command_buffer,
             (),
             |this| crate::legacy::generated::imp::cmd_copy_memory_to_image_khr(this, p_copy_memory_info),
+        )
+    }
+}
+pub unsafe extern "system" fn vkCmdCopyMemoryToMicromapEXT(
+    command_buffer: vk::CommandBuffer,
+    p_info: *const vk::CopyMemoryToMicromapInfoEXT<'_>,
+) {
+    if p_info.is_null() {
+        return guard::missing(c"vkCmdCopyMemoryToMicromapEXT", ());
+    }
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::record::command_buffer::CommandBuffer, _>(
+            c"vkCmdCopyMemoryToMicromapEXT",
+            command_buffer,
+            (),
+            |this| crate::legacy::generated::imp::cmd_copy_memory_to_micromap_ext(this, p_info),
+        )
+    }
+}
+pub unsafe extern "system" fn vkCmdCopyMicromapEXT(
+    command_buffer: vk::CommandBuffer,
+    p_info: *const vk::CopyMicromapInfoEXT<'_>,
+) {
+    if p_info.is_null() {
+        return guard::missing(c"vkCmdCopyMicromapEXT", ());
+    }
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::record::command_buffer::CommandBuffer, _>(
+            c"vkCmdCopyMicromapEXT",
+            command_buffer,
+            (),
+            |this| crate::legacy::generated::imp::cmd_copy_micromap_ext(this, p_info),
+        )
+    }
+}
+pub unsafe extern "system" fn vkCmdCopyMicromapToMemoryEXT(
+    command_buffer: vk::CommandBuffer,
+    p_info: *const vk::CopyMicromapToMemoryInfoEXT<'_>,
+) {
+    if p_info.is_null() {
+        return guard::missing(c"vkCmdCopyMicromapToMemoryEXT", ());
+    }
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::record::command_buffer::CommandBuffer, _>(
+            c"vkCmdCopyMicromapToMemoryEXT",
+            command_buffer,
+            (),
+            |this| crate::legacy::generated::imp::cmd_copy_micromap_to_memory_ext(this, p_info),
         )
     }
 }
@@ -4086,6 +4175,33 @@ pub unsafe extern "system" fn vkCmdWriteAccelerationStructuresPropertiesKHR(
         )
     }
 }
+pub unsafe extern "system" fn vkCmdWriteMicromapsPropertiesEXT(
+    command_buffer: vk::CommandBuffer,
+    micromap_count: u32,
+    p_micromaps: *const vk::MicromapEXT,
+    query_type: vk::QueryType,
+    query_pool: vk::QueryPool,
+    first_query: u32,
+) {
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::record::command_buffer::CommandBuffer, _>(
+            c"vkCmdWriteMicromapsPropertiesEXT",
+            command_buffer,
+            (),
+            |this| {
+                crate::legacy::generated::imp::cmd_write_micromaps_properties_ext(
+                    this,
+                    micromap_count,
+                    p_micromaps,
+                    query_type,
+                    query_pool,
+                    first_query,
+                )
+            },
+        )
+    }
+}
 pub unsafe extern "system" fn vkCmdWriteTimestamp(
     command_buffer: vk::CommandBuffer,
     pipeline_stage: vk::PipelineStageFlags,
@@ -4240,6 +4356,64 @@ pub unsafe extern "system" fn vkCopyMemoryToImage(
             device,
             vk::Result::ERROR_UNKNOWN,
             |this| crate::legacy::generated::imp::copy_memory_to_image(this, p_copy_memory_to_image_info),
+        )
+    }
+}
+pub unsafe extern "system" fn vkCopyMemoryToMicromapEXT(
+    device: vk::Device,
+    deferred_operation: vk::DeferredOperationKHR,
+    p_info: *const vk::CopyMemoryToMicromapInfoEXT<'_>,
+) -> vk::Result {
+    if p_info.is_null() {
+        return guard::missing(c"vkCopyMemoryToMicromapEXT", vk::Result::ERROR_UNKNOWN);
+    }
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::device::Device, _>(
+            c"vkCopyMemoryToMicromapEXT",
+            device,
+            vk::Result::ERROR_UNKNOWN,
+            |this| {
+                crate::legacy::generated::imp::copy_memory_to_micromap_ext(this, deferred_operation, p_info)
+            },
+        )
+    }
+}
+pub unsafe extern "system" fn vkCopyMicromapEXT(
+    device: vk::Device,
+    deferred_operation: vk::DeferredOperationKHR,
+    p_info: *const vk::CopyMicromapInfoEXT<'_>,
+) -> vk::Result {
+    if p_info.is_null() {
+        return guard::missing(c"vkCopyMicromapEXT", vk::Result::ERROR_UNKNOWN);
+    }
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::device::Device, _>(
+            c"vkCopyMicromapEXT",
+            device,
+            vk::Result::ERROR_UNKNOWN,
+            |this| crate::legacy::generated::imp::copy_micromap_ext(this, deferred_operation, p_info),
+        )
+    }
+}
+pub unsafe extern "system" fn vkCopyMicromapToMemoryEXT(
+    device: vk::Device,
+    deferred_operation: vk::DeferredOperationKHR,
+    p_info: *const vk::CopyMicromapToMemoryInfoEXT<'_>,
+) -> vk::Result {
+    if p_info.is_null() {
+        return guard::missing(c"vkCopyMicromapToMemoryEXT", vk::Result::ERROR_UNKNOWN);
+    }
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::device::Device, _>(
+            c"vkCopyMicromapToMemoryEXT",
+            device,
+            vk::Result::ERROR_UNKNOWN,
+            |this| {
+                crate::legacy::generated::imp::copy_micromap_to_memory_ext(this, deferred_operation, p_info)
+            },
         )
     }
 }
@@ -4838,6 +5012,35 @@ pub unsafe extern "system" fn vkCreateInstance(
         guard::raw(c"vkCreateInstance", vk::Result::ERROR_UNKNOWN, || {
             crate::legacy::generated::imp::create_instance(p_create_info, p_allocator, p_instance)
         })
+    }
+}
+pub unsafe extern "system" fn vkCreateMicromapEXT(
+    device: vk::Device,
+    p_create_info: *const vk::MicromapCreateInfoEXT<'_>,
+    p_allocator: *const vk::AllocationCallbacks<'_>,
+    p_micromap: *mut vk::MicromapEXT,
+) -> vk::Result {
+    if p_create_info.is_null() || p_micromap.is_null() {
+        return guard::missing(c"vkCreateMicromapEXT", vk::Result::ERROR_UNKNOWN);
+    }
+    if crate::base::alloc::is_short() {
+        return vk::Result::ERROR_OUT_OF_HOST_MEMORY;
+    }
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::device::Device, _>(
+            c"vkCreateMicromapEXT",
+            device,
+            vk::Result::ERROR_UNKNOWN,
+            |this| {
+                crate::legacy::generated::imp::create_micromap_ext(
+                    this,
+                    p_create_info,
+                    p_allocator,
+                    p_micromap,
+                )
+            },
+        )
     }
 }
 pub unsafe extern "system" fn vkCreatePipelineBinariesKHR(
@@ -5632,6 +5835,18 @@ pub unsafe extern "system" fn vkDestroyInstance(
     unsafe {
         guard::raw(c"vkDestroyInstance", (), || {
             crate::legacy::generated::imp::destroy_instance(instance, p_allocator)
+        })
+    }
+}
+pub unsafe extern "system" fn vkDestroyMicromapEXT(
+    device: vk::Device,
+    micromap: vk::MicromapEXT,
+    p_allocator: *const vk::AllocationCallbacks<'_>,
+) {
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::device::Device, _>(c"vkDestroyMicromapEXT", device, (), |this| {
+            crate::legacy::generated::imp::destroy_micromap_ext(this, micromap, p_allocator)
         })
     }
 }
@@ -6708,6 +6923,25 @@ pub unsafe extern "system" fn vkGetDeviceMemoryOpaqueCaptureAddress(
         )
     }
 }
+pub unsafe extern "system" fn vkGetDeviceMicromapCompatibilityEXT(
+    device: vk::Device,
+    p_version_info: *const vk::MicromapVersionInfoEXT<'_>,
+    p_compatibility: *mut vk::AccelerationStructureCompatibilityKHR,
+) {
+    if p_version_info.is_null() || p_compatibility.is_null() {
+        return guard::missing(c"vkGetDeviceMicromapCompatibilityEXT", ());
+    }
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::device::Device, _>(c"vkGetDeviceMicromapCompatibilityEXT", device, (), |this| {
+            crate::legacy::generated::imp::get_device_micromap_compatibility_ext(
+                this,
+                p_version_info,
+                p_compatibility,
+            )
+        })
+    }
+}
 pub unsafe extern "system" fn vkGetDeviceProcAddr(
     device: vk::Device,
     p_name: *const c_char,
@@ -7094,6 +7328,27 @@ pub unsafe extern "system" fn vkGetMemoryHostPointerPropertiesEXT(
                 )
             },
         )
+    }
+}
+pub unsafe extern "system" fn vkGetMicromapBuildSizesEXT(
+    device: vk::Device,
+    build_type: vk::AccelerationStructureBuildTypeKHR,
+    p_build_info: *const vk::MicromapBuildInfoEXT<'_>,
+    p_size_info: *mut vk::MicromapBuildSizesInfoEXT<'_>,
+) {
+    if p_build_info.is_null() || p_size_info.is_null() {
+        return guard::missing(c"vkGetMicromapBuildSizesEXT", ());
+    }
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::device::Device, _>(c"vkGetMicromapBuildSizesEXT", device, (), |this| {
+            crate::legacy::generated::imp::get_micromap_build_sizes_ext(
+                this,
+                build_type,
+                p_build_info,
+                p_size_info,
+            )
+        })
     }
 }
 pub unsafe extern "system" fn vkGetPhysicalDeviceCalibrateableTimeDomainsKHR(
@@ -9067,6 +9322,35 @@ pub unsafe extern "system" fn vkWriteAccelerationStructuresPropertiesKHR(
         )
     }
 }
+pub unsafe extern "system" fn vkWriteMicromapsPropertiesEXT(
+    device: vk::Device,
+    micromap_count: u32,
+    p_micromaps: *const vk::MicromapEXT,
+    query_type: vk::QueryType,
+    data_size: usize,
+    p_data: *mut c_void,
+    stride: usize,
+) -> vk::Result {
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::device::Device, _>(
+            c"vkWriteMicromapsPropertiesEXT",
+            device,
+            vk::Result::ERROR_UNKNOWN,
+            |this| {
+                crate::legacy::generated::imp::write_micromaps_properties_ext(
+                    this,
+                    micromap_count,
+                    p_micromaps,
+                    query_type,
+                    data_size,
+                    p_data,
+                    stride,
+                )
+            },
+        )
+    }
+}
 pub unsafe extern "system" fn vkWriteResourceDescriptorsEXT(
     device: vk::Device,
     resource_count: u32,
@@ -9213,6 +9497,13 @@ pub(crate) static ENTRIES: &[Entry] = &[
         level: Level::Device,
         core: 0,
         extensions: &[ext::VK_KHR_ACCELERATION_STRUCTURE],
+    },
+    Entry {
+        name: c"vkBuildMicromapsEXT",
+        function: vkBuildMicromapsEXT as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[ext::VK_EXT_OPACITY_MICROMAP],
     },
     Entry {
         name: c"vkClearShaderInstrumentationMetricsARM",
@@ -9488,6 +9779,13 @@ pub(crate) static ENTRIES: &[Entry] = &[
         extensions: &[ext::VK_KHR_ACCELERATION_STRUCTURE],
     },
     Entry {
+        name: c"vkCmdBuildMicromapsEXT",
+        function: vkCmdBuildMicromapsEXT as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[ext::VK_EXT_OPACITY_MICROMAP],
+    },
+    Entry {
         name: c"vkCmdClearAttachments",
         function: vkCmdClearAttachments as *const (),
         level: Level::Device,
@@ -9647,6 +9945,27 @@ pub(crate) static ENTRIES: &[Entry] = &[
         level: Level::Device,
         core: 0,
         extensions: &[ext::VK_KHR_DEVICE_ADDRESS_COMMANDS],
+    },
+    Entry {
+        name: c"vkCmdCopyMemoryToMicromapEXT",
+        function: vkCmdCopyMemoryToMicromapEXT as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[ext::VK_EXT_OPACITY_MICROMAP],
+    },
+    Entry {
+        name: c"vkCmdCopyMicromapEXT",
+        function: vkCmdCopyMicromapEXT as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[ext::VK_EXT_OPACITY_MICROMAP],
+    },
+    Entry {
+        name: c"vkCmdCopyMicromapToMemoryEXT",
+        function: vkCmdCopyMicromapToMemoryEXT as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[ext::VK_EXT_OPACITY_MICROMAP],
     },
     Entry {
         name: c"vkCmdCopyQueryPoolResults",
@@ -10860,6 +11179,13 @@ pub(crate) static ENTRIES: &[Entry] = &[
         extensions: &[ext::VK_KHR_ACCELERATION_STRUCTURE],
     },
     Entry {
+        name: c"vkCmdWriteMicromapsPropertiesEXT",
+        function: vkCmdWriteMicromapsPropertiesEXT as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[ext::VK_EXT_OPACITY_MICROMAP],
+    },
+    Entry {
         name: c"vkCmdWriteTimestamp",
         function: vkCmdWriteTimestamp as *const (),
         level: Level::Device,
@@ -10942,6 +11268,27 @@ pub(crate) static ENTRIES: &[Entry] = &[
         level: Level::Device,
         core: 0,
         extensions: &[ext::VK_EXT_HOST_IMAGE_COPY],
+    },
+    Entry {
+        name: c"vkCopyMemoryToMicromapEXT",
+        function: vkCopyMemoryToMicromapEXT as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[ext::VK_EXT_OPACITY_MICROMAP],
+    },
+    Entry {
+        name: c"vkCopyMicromapEXT",
+        function: vkCopyMicromapEXT as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[ext::VK_EXT_OPACITY_MICROMAP],
+    },
+    Entry {
+        name: c"vkCopyMicromapToMemoryEXT",
+        function: vkCopyMicromapToMemoryEXT as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[ext::VK_EXT_OPACITY_MICROMAP],
     },
     Entry {
         name: c"vkCreateAccelerationStructure2KHR",
@@ -11110,6 +11457,13 @@ pub(crate) static ENTRIES: &[Entry] = &[
         level: Level::Global,
         core: 100,
         extensions: &[],
+    },
+    Entry {
+        name: c"vkCreateMicromapEXT",
+        function: vkCreateMicromapEXT as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[ext::VK_EXT_OPACITY_MICROMAP],
     },
     Entry {
         name: c"vkCreatePipelineBinariesKHR",
@@ -11411,6 +11765,13 @@ pub(crate) static ENTRIES: &[Entry] = &[
         level: Level::Instance,
         core: 100,
         extensions: &[],
+    },
+    Entry {
+        name: c"vkDestroyMicromapEXT",
+        function: vkDestroyMicromapEXT as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[ext::VK_EXT_OPACITY_MICROMAP],
     },
     Entry {
         name: c"vkDestroyPipeline",
@@ -11924,6 +12285,13 @@ pub(crate) static ENTRIES: &[Entry] = &[
         extensions: &[ext::VK_KHR_BUFFER_DEVICE_ADDRESS],
     },
     Entry {
+        name: c"vkGetDeviceMicromapCompatibilityEXT",
+        function: vkGetDeviceMicromapCompatibilityEXT as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[ext::VK_EXT_OPACITY_MICROMAP],
+    },
+    Entry {
         name: c"vkGetDeviceProcAddr",
         function: vkGetDeviceProcAddr as *const (),
         level: Level::Device,
@@ -12097,6 +12465,13 @@ pub(crate) static ENTRIES: &[Entry] = &[
         level: Level::Device,
         core: 0,
         extensions: &[ext::VK_EXT_EXTERNAL_MEMORY_HOST],
+    },
+    Entry {
+        name: c"vkGetMicromapBuildSizesEXT",
+        function: vkGetMicromapBuildSizesEXT as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[ext::VK_EXT_OPACITY_MICROMAP],
     },
     Entry {
         name: c"vkGetPhysicalDeviceCalibrateableTimeDomainsEXT",
@@ -12951,6 +13326,13 @@ pub(crate) static ENTRIES: &[Entry] = &[
         level: Level::Device,
         core: 0,
         extensions: &[ext::VK_KHR_ACCELERATION_STRUCTURE],
+    },
+    Entry {
+        name: c"vkWriteMicromapsPropertiesEXT",
+        function: vkWriteMicromapsPropertiesEXT as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[ext::VK_EXT_OPACITY_MICROMAP],
     },
     Entry {
         name: c"vkWriteResourceDescriptorsEXT",

@@ -145,6 +145,23 @@ pub(crate) unsafe fn build_acceleration_structures_khr(
 }
 
 #[inline]
+pub(crate) unsafe fn build_micromaps_ext(
+    this: &crate::device::Device,
+    deferred_operation: vk::DeferredOperationKHR,
+    info_count: u32,
+    p_infos: *const vk::MicromapBuildInfoEXT<'_>,
+) -> vk::Result {
+    // SAFETY: the application keeps Vulkan's valid usage, as the caller promises.
+    unsafe {
+        crate::memory::micromap::build_micromaps_ext(
+            this,
+            deferred_operation,
+            In::array(p_infos, info_count as usize),
+        )
+    }
+}
+
+#[inline]
 pub(crate) unsafe fn clear_shader_instrumentation_metrics_arm(
     this: &crate::device::Device,
     instrumentation: vk::ShaderInstrumentationARM,
@@ -559,6 +576,18 @@ pub(crate) unsafe fn cmd_build_acceleration_structures_khr(
 }
 
 #[inline]
+pub(crate) unsafe fn cmd_build_micromaps_ext(
+    this: &crate::record::command_buffer::CommandBuffer,
+    info_count: u32,
+    p_infos: *const vk::MicromapBuildInfoEXT<'_>,
+) {
+    // SAFETY: the application keeps Vulkan's valid usage, as the caller promises.
+    unsafe {
+        crate::record::structures::cmd_build_micromaps_ext(this, In::array(p_infos, info_count as usize))
+    }
+}
+
+#[inline]
 pub(crate) unsafe fn cmd_clear_attachments(
     this: &crate::record::command_buffer::CommandBuffer,
     attachment_count: u32,
@@ -751,6 +780,33 @@ pub(crate) unsafe fn cmd_copy_memory_to_image_khr(
             p_copy_memory_info.as_ref().map(|p| In::new(p)),
         )
     }
+}
+
+#[inline]
+pub(crate) unsafe fn cmd_copy_memory_to_micromap_ext(
+    this: &crate::record::command_buffer::CommandBuffer,
+    p_info: *const vk::CopyMemoryToMicromapInfoEXT<'_>,
+) {
+    // SAFETY: the application keeps Vulkan's valid usage, as the caller promises.
+    unsafe { crate::record::structures::cmd_copy_memory_to_micromap_ext(this, In::new(&*p_info)) }
+}
+
+#[inline]
+pub(crate) unsafe fn cmd_copy_micromap_ext(
+    this: &crate::record::command_buffer::CommandBuffer,
+    p_info: *const vk::CopyMicromapInfoEXT<'_>,
+) {
+    // SAFETY: the application keeps Vulkan's valid usage, as the caller promises.
+    unsafe { crate::record::structures::cmd_copy_micromap_ext(this, In::new(&*p_info)) }
+}
+
+#[inline]
+pub(crate) unsafe fn cmd_copy_micromap_to_memory_ext(
+    this: &crate::record::command_buffer::CommandBuffer,
+    p_info: *const vk::CopyMicromapToMemoryInfoEXT<'_>,
+) {
+    // SAFETY: the application keeps Vulkan's valid usage, as the caller promises.
+    unsafe { crate::record::structures::cmd_copy_micromap_to_memory_ext(this, In::new(&*p_info)) }
 }
 
 #[inline]
@@ -2473,6 +2529,27 @@ pub(crate) unsafe fn cmd_write_acceleration_structures_properties_khr(
 }
 
 #[inline]
+pub(crate) unsafe fn cmd_write_micromaps_properties_ext(
+    this: &crate::record::command_buffer::CommandBuffer,
+    micromap_count: u32,
+    p_micromaps: *const vk::MicromapEXT,
+    query_type: vk::QueryType,
+    query_pool: vk::QueryPool,
+    first_query: u32,
+) {
+    // SAFETY: the application keeps Vulkan's valid usage, as the caller promises.
+    unsafe {
+        crate::record::structures::cmd_write_micromaps_properties_ext(
+            this,
+            array(p_micromaps, micromap_count as usize),
+            query_type,
+            query_pool,
+            first_query,
+        )
+    }
+}
+
+#[inline]
 pub(crate) unsafe fn cmd_write_timestamp2(
     this: &crate::record::command_buffer::CommandBuffer,
     stage: vk::PipelineStageFlags2,
@@ -2556,6 +2633,40 @@ pub(crate) unsafe fn copy_memory_to_image(
 ) -> vk::Result {
     // SAFETY: the application keeps Vulkan's valid usage, as the caller promises.
     unsafe { crate::memory::host_copy::copy_memory_to_image(this, In::new(&*p_copy_memory_to_image_info)) }
+}
+
+#[inline]
+pub(crate) unsafe fn copy_memory_to_micromap_ext(
+    this: &crate::device::Device,
+    deferred_operation: vk::DeferredOperationKHR,
+    p_info: *const vk::CopyMemoryToMicromapInfoEXT<'_>,
+) -> vk::Result {
+    // SAFETY: the application keeps Vulkan's valid usage, as the caller promises.
+    unsafe {
+        crate::memory::micromap::copy_memory_to_micromap_ext(this, deferred_operation, In::new(&*p_info))
+    }
+}
+
+#[inline]
+pub(crate) unsafe fn copy_micromap_ext(
+    this: &crate::device::Device,
+    deferred_operation: vk::DeferredOperationKHR,
+    p_info: *const vk::CopyMicromapInfoEXT<'_>,
+) -> vk::Result {
+    // SAFETY: the application keeps Vulkan's valid usage, as the caller promises.
+    unsafe { crate::memory::micromap::copy_micromap_ext(this, deferred_operation, In::new(&*p_info)) }
+}
+
+#[inline]
+pub(crate) unsafe fn copy_micromap_to_memory_ext(
+    this: &crate::device::Device,
+    deferred_operation: vk::DeferredOperationKHR,
+    p_info: *const vk::CopyMicromapToMemoryInfoEXT<'_>,
+) -> vk::Result {
+    // SAFETY: the application keeps Vulkan's valid usage, as the caller promises.
+    unsafe {
+        crate::memory::micromap::copy_micromap_to_memory_ext(this, deferred_operation, In::new(&*p_info))
+    }
 }
 
 #[inline]
@@ -2891,6 +3002,19 @@ pub(crate) unsafe fn create_instance(
 ) -> vk::Result {
     // SAFETY: the application keeps Vulkan's valid usage, as the caller promises.
     unsafe { crate::instance::create_instance(In::new(&*p_create_info), Out::new(p_instance)) }
+}
+
+#[inline]
+pub(crate) unsafe fn create_micromap_ext(
+    this: &crate::device::Device,
+    p_create_info: *const vk::MicromapCreateInfoEXT<'_>,
+    _: *const vk::AllocationCallbacks<'_>,
+    p_micromap: *mut vk::MicromapEXT,
+) -> vk::Result {
+    // SAFETY: the application keeps Vulkan's valid usage, as the caller promises.
+    unsafe {
+        crate::memory::micromap::create_micromap_ext(this, In::new(&*p_create_info), Out::new(p_micromap))
+    }
 }
 
 #[inline]
@@ -3401,6 +3525,16 @@ pub(crate) unsafe fn destroy_indirect_execution_set_ext(
 pub(crate) unsafe fn destroy_instance(instance: vk::Instance, _: *const vk::AllocationCallbacks<'_>) {
     // SAFETY: the application keeps Vulkan's valid usage, as the caller promises.
     unsafe { crate::instance::destroy_instance(Doomed::new(instance)) }
+}
+
+#[inline]
+pub(crate) unsafe fn destroy_micromap_ext(
+    this: &crate::device::Device,
+    micromap: vk::MicromapEXT,
+    _: *const vk::AllocationCallbacks<'_>,
+) {
+    // SAFETY: the application keeps Vulkan's valid usage, as the caller promises.
+    unsafe { crate::memory::micromap::destroy_micromap_ext(this, Doomed::new(micromap)) }
 }
 
 #[inline]
@@ -4174,6 +4308,22 @@ pub(crate) unsafe fn get_device_memory_opaque_capture_address(
 }
 
 #[inline]
+pub(crate) unsafe fn get_device_micromap_compatibility_ext(
+    this: &crate::device::Device,
+    p_version_info: *const vk::MicromapVersionInfoEXT<'_>,
+    p_compatibility: *mut vk::AccelerationStructureCompatibilityKHR,
+) {
+    // SAFETY: the application keeps Vulkan's valid usage, as the caller promises.
+    unsafe {
+        crate::memory::micromap::get_device_micromap_compatibility_ext(
+            this,
+            In::new(&*p_version_info),
+            Out::new(p_compatibility),
+        )
+    }
+}
+
+#[inline]
 pub(crate) unsafe fn get_device_queue2(
     this: &crate::device::Device,
     p_queue_info: *const vk::DeviceQueueInfo2<'_>,
@@ -4396,6 +4546,24 @@ pub(crate) unsafe fn get_memory_host_pointer_properties_ext(
             handle_type,
             p_host_pointer,
             Fill::new(&mut *p_memory_host_pointer_properties),
+        )
+    }
+}
+
+#[inline]
+pub(crate) unsafe fn get_micromap_build_sizes_ext(
+    this: &crate::device::Device,
+    build_type: vk::AccelerationStructureBuildTypeKHR,
+    p_build_info: *const vk::MicromapBuildInfoEXT<'_>,
+    p_size_info: *mut vk::MicromapBuildSizesInfoEXT<'_>,
+) {
+    // SAFETY: the application keeps Vulkan's valid usage, as the caller promises.
+    unsafe {
+        crate::memory::micromap::get_micromap_build_sizes_ext(
+            this,
+            build_type,
+            In::new(&*p_build_info),
+            Fill::new(&mut *p_size_info),
         )
     }
 }
@@ -5650,6 +5818,28 @@ pub(crate) unsafe fn write_acceleration_structures_properties_khr(
         crate::memory::acceleration_structure::write_acceleration_structures_properties_khr(
             this,
             array(p_acceleration_structures, acceleration_structure_count as usize),
+            query_type,
+            OutSlice::new(p_data.cast::<u8>(), data_size as usize),
+            stride,
+        )
+    }
+}
+
+#[inline]
+pub(crate) unsafe fn write_micromaps_properties_ext(
+    this: &crate::device::Device,
+    micromap_count: u32,
+    p_micromaps: *const vk::MicromapEXT,
+    query_type: vk::QueryType,
+    data_size: usize,
+    p_data: *mut c_void,
+    stride: usize,
+) -> vk::Result {
+    // SAFETY: the application keeps Vulkan's valid usage, as the caller promises.
+    unsafe {
+        crate::memory::micromap::write_micromaps_properties_ext(
+            this,
+            array(p_micromaps, micromap_count as usize),
             query_type,
             OutSlice::new(p_data.cast::<u8>(), data_size as usize),
             stride,
