@@ -5,6 +5,7 @@ use parking_lot::Mutex;
 use sanitize::{Access, Conflict, Finding, Findings, Invocation, Kind, Location, Memory, Races, Space, What};
 use shader::bytecode::Program;
 use shader::ir::{Decides, ProbeOp, Region, Site, Stage, Undefined};
+use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::LazyLock;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -21,6 +22,8 @@ pub struct Found {
     pub findings: Mutex<Findings>,
     /// Accesses that were checked.
     pub accesses: AtomicU64,
+    /// What pipelines' programs are called, by their places in memory: that of their last pipeline.
+    names: Mutex<HashMap<usize, String>>,
     /// Dispatches whose later accesses were not compared with each other.
     pub unfollowed: AtomicU64,
 }
@@ -30,11 +33,32 @@ pub static FOUND: LazyLock<Found> = LazyLock::new(Found::default);
 /// What the rules know of a dispatch, or of the draws that run under one host.
 pub struct Sanitizer {
     command: String,
-    /// The pipeline's name, or a hash of its shaders, and their entry points.
-    pipeline: String,
     /// Device addresses that the dispatch may write, if that is known.
     written: Option<Vec<Range<u64>>>,
     races: Mutex<Races>,
+}
+
+/// Notes which pipeline programs belong to, before they run.
+pub fn name<'a>(programs: impl IntoIterator<Item = &'a Program>, pipeline: &Title) {
+    // A handle would be another one in every run.
+    let called = match pipeline.name() {
+        Some(name) => format!("'{name}' ({})", pipeline.entries()),
+        None => format!("{:016x} ({})", pipeline.shaders(), pipeline.entries()),
+    };
+    let mut names = FOUND.names.lock();
+    for program in programs {
+        names.insert(std::ptr::from_ref(program).addr(), called.clone());
+    }
+}
+
+fn called(program: &Program) -> String {
+    FOUND.names.lock().get(&std::ptr::from_ref(program).addr()).cloned().unwrap_or_default()
+}
+
+/// The numbers of a finding's invocations, in stages that have them.
+fn numbers<const N: usize>(program: &Program, of: [Option<Invocation>; N]) -> Vec<[u32; 2]> {
+    let known = of.into_iter().flatten().filter(|_| program.stage.has_workgroups());
+    known.map(|i| [i.group, i.local]).collect()
 }
 
 /// One lane's access, as its probe tells it.
@@ -60,18 +84,15 @@ impl Who {
 
 impl Sanitizer {
     /// Of a dispatch of this program.
-    pub fn new(place: &Place, pipeline: &Title, program: &Program, tables: &[Table]) -> Sanitizer {
-        // A handle would be another one in every run.
-        let pipeline = match pipeline.name() {
-            Some(name) => format!("'{name}' ({})", pipeline.entries()),
-            None => format!("{:016x} ({})", pipeline.shaders(), pipeline.entries()),
-        };
-        Sanitizer {
-            command: place.steady(),
-            pipeline,
-            written: written(program, tables),
-            races: Mutex::default(),
-        }
+    pub fn of_dispatch(place: &Place, pipeline: &Title, program: &Program, tables: &[Table]) -> Sanitizer {
+        name([program], pipeline);
+        let written = written(program, tables);
+        Sanitizer { command: place.steady(), written, races: Mutex::default() }
+    }
+
+    /// Of draws or rays, whose invocations are not compared with each other; `command`: what they run for.
+    pub fn of_others(command: String) -> Sanitizer {
+        Sanitizer { command, written: Some(vec![]), races: Mutex::default() }
     }
 
     /// Hears what a wave is about to do.
@@ -233,12 +254,12 @@ impl Sanitizer {
         FOUND.findings.lock().add(Finding {
             kind,
             message: format!("{what} {decides}"),
-            pipeline: self.pipeline.clone(),
+            pipeline: called(wave.program),
             stage: stage(wave.program.stage).into(),
             command: self.command.clone(),
             here,
             there: Some(location(wave.program, birth)),
-            invocations: vec![[by.group, by.local]],
+            invocations: numbers(wave.program, [Some(by)]),
             memory: Memory { space: Space::Value, binding: None, offset: 0, bytes: 0, size: None },
             count: 1,
         });
@@ -246,7 +267,6 @@ impl Sanitizer {
 
     fn found(&self, wave: &ProbeWave, kind: Kind, message: String, lane: &Lane, other: Option<Conflict>) {
         let (program, site) = (wave.program, wave.site());
-        let number = |i: Invocation| [i.group, i.local];
         let space = match site.region {
             Region::Buffer => Space::Buffer,
             Region::Global => Space::Address,
@@ -256,12 +276,12 @@ impl Sanitizer {
         FOUND.findings.lock().add(Finding {
             kind,
             message,
-            pipeline: self.pipeline.clone(),
+            pipeline: called(wave.program),
             stage: stage(program.stage).into(),
             command: self.command.clone(),
             here: location(program, site),
             there,
-            invocations: [lane.by].into_iter().chain(other.map(|c| c.by)).map(number).collect(),
+            invocations: numbers(program, [Some(lane.by), other.map(|c| c.by)]),
             memory: Memory {
                 space,
                 binding: site.binding,

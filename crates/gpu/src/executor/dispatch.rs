@@ -36,7 +36,7 @@ impl Executor {
         }
         let shared = &*self.shared;
         let begin = self.line.dispatch_begins(&shared.clock.gpu());
-        let told = || Sanitizer::new(&self.place, &d.pipeline.title, program, &tables);
+        let told = || Sanitizer::of_dispatch(&self.place, &d.pipeline.title, program, &tables);
         let sanitizer = sanitizer::wanted().then(told);
         let host = DeviceHost::at(shared, begin).sanitized(sanitizer.as_ref());
         static SERIAL: AtomicU64 = AtomicU64::new(1);

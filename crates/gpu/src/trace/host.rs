@@ -10,7 +10,7 @@ use shader::bytecode::ImageCode;
 use shader::ir::TraceOp;
 use std::collections::BTreeMap;
 use std::time::Duration;
-use wave::{Fault, Filtering, Host, ImageWarp, ImageWave, Meaning, Own, RayWave, TraceWave};
+use wave::{Fault, Filtering, Host, ImageWarp, ImageWave, Meaning, Own, ProbeWave, RayWave, TraceWave};
 
 /// What an any-hit shader decides.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
@@ -147,6 +147,9 @@ impl Host for RayHost<'_, '_> {
     unsafe fn texel_line_count(&self, code: &ImageCode, warp: &ImageWarp) -> u64 {
         // SAFETY: the caller's descriptors, for the device's host as for this.
         unsafe { self.context.device.texel_line_count(code, warp) }
+    }
+    fn probe(&self, wave: &ProbeWave) {
+        self.context.device.probe(wave);
     }
     fn rays(&self, wave: &mut RayWave) {
         self.context.device.rays(wave);

@@ -8,6 +8,7 @@ use machine::host::DeviceHost;
 use machine::instrumentation::Blocks;
 use machine::lost::Blame;
 use machine::rays::Structures;
+use machine::sanitizer::{self, Sanitizer};
 use machine::shared::Shared;
 use parking_lot::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -109,10 +110,14 @@ pub fn launch(shared: &Shared, t: &Trace, begin: u64) -> Result<Launched, Refuse
     let tables = t.bindings.tables();
     static SERIAL: AtomicU64 = AtomicU64::new(1 << 48);
     let shaders = pipeline.shaders.len();
+    let sanitizer = sanitizer::wanted().then(|| {
+        sanitizer::name(pipeline.shaders.iter().map(|s| &*s.program), &pipeline.title);
+        Sanitizer::of_others("a launch of rays".into())
+    });
     let context = Context {
         shared,
         pipeline,
-        device: DeviceHost::at(shared, begin),
+        device: DeviceHost::at(shared, begin).sanitized(sanitizer.as_ref()),
         tables: &tables,
         push: &t.bindings.push,
         regions,

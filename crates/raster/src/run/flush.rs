@@ -13,6 +13,7 @@ use machine::count;
 use machine::host::DeviceHost;
 use machine::l2;
 use machine::lost::Blame;
+use machine::sanitizer::{self, Sanitizer};
 use machine::shared::Shared;
 use parking_lot::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -51,7 +52,8 @@ impl PassRun {
         let binning = if observed { cost::binning(&self.epochs.all(), shared.model).cycles } else { 0 };
         let binning = shared.model.nanoseconds(binning);
         let begin = self.line.pass_begins(&shared.clock.gpu(), binning)[1];
-        let device = DeviceHost::at(shared, begin);
+        let sanitizer = sanitizer::wanted().then(|| Sanitizer::of_others("a render pass".into()));
+        let device = DeviceHost::at(shared, begin).sanitized(sanitizer.as_ref());
         let mut took = std::mem::take(&mut self.drawn);
         if observed {
             took.expect(tasks);

@@ -29,6 +29,7 @@ use machine::count;
 use machine::host::DeviceHost;
 use machine::instrumentation::{Active, Work};
 use machine::lost::{Blame, Labels, Place, Title};
+use machine::sanitizer::{self, Sanitizer};
 use machine::shared::Shared;
 use machine::time::Line;
 use smallvec::SmallVec;
@@ -279,7 +280,14 @@ impl PassRun {
         let at = (self.subpass, sub);
         let prepared = self.plans.of(&d.pipeline, &d.state, at, &self.targets, counted);
         let begin = self.line.pass_begins(&shared.clock.gpu(), 0)[0];
-        let host = DeviceHost::at(shared, begin);
+        let sanitizer = sanitizer::wanted().then(|| {
+            let p = &d.pipeline;
+            let all = [Some(&p.vertex), p.geometry.as_ref(), p.task.as_ref(), p.fragment.as_ref()];
+            let all = all.into_iter().flatten().chain(p.tessellation.iter().flatten());
+            sanitizer::name(all.map(|program| &**program), &p.title);
+            Sanitizer::of_others(place.steady())
+        });
+        let host = DeviceHost::at(shared, begin).sanitized(sanitizer.as_ref());
         let serial = crate::serial();
         let tables = d.bindings.tables();
         let views: SmallVec<[Option<u32>; 1]> = match view_mask {
