@@ -58,7 +58,7 @@ fn junit_has_a_failed_case_for_each_finding_or_one_that_passed() {
     let failed = formats::junit(&report(), "p");
     assert!(failed.contains("failures=\"1\"") && failed.contains("sum.comp:12"), "{failed}");
     let none = formats::junit(&Report { findings: vec![], ..report() }, "p");
-    assert!(none.contains("tests=\"1\" failures=\"0\""), "{none}");
+    assert!(none.contains("tests=\"1\" skipped=\"0\" errors=\"0\" failures=\"0\""), "{none}");
 }
 
 #[test]
