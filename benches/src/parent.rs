@@ -72,6 +72,8 @@ pub enum What {
     Matrix,
     /// Small things by thousands: the time of one.
     Launch,
+    /// Rays, and builds of structures.
+    Rays,
 }
 
 /// One table: a row a kernel, a column a driver.
@@ -169,8 +171,14 @@ impl Bench<'_> {
             if !self.chosen.launch.is_empty() && !self.args.no_run {
                 show(self.launches(t));
             }
+            if !self.chosen.rays.is_empty() && !self.args.no_run {
+                show(crate::rays::section(self, t));
+            }
             if self.chosen.first_frames && !self.args.no_create {
                 show(pictures::first_frames(self, t));
+            }
+            if self.chosen.first_traces && !self.args.no_create {
+                show(crate::rays::first_traces(self, t));
             }
         }
         if self.chosen.memory {

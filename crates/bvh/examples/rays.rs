@@ -1,4 +1,4 @@
-//! Builds a scene of a million and a half triangles (a city, and trees) and traces primary, shadow and diffuse rays through it, on one
+//! Builds a scene of two million triangles (a city, and trees) and traces primary, shadow and diffuse rays through it, on one
 //! thread. With `--dump DIR` the triangles and rays are also written, for other libraries to trace the same.
 
 use bvh::*;
@@ -7,102 +7,10 @@ use simd::Level;
 use std::io::Write;
 use std::time::{Duration, Instant};
 
-type V = [f32; 3];
+#[path = "../../client/src/rays/city.rs"]
+mod city;
 
-fn range(r: &mut Random, a: f32, b: f32) -> f32 {
-    a + (b - a) * r.unit()
-}
-
-fn quad(out: &mut Vec<V>, a: V, b: V, c: V, d: V) {
-    out.extend([a, b, c, a, c, d]);
-}
-
-fn cuboid(out: &mut Vec<V>, lo: V, hi: V) {
-    let p = |k: usize| -> V { std::array::from_fn(|i| if k >> i & 1 != 0 { hi[i] } else { lo[i] }) };
-    for [a, b, c, d] in [[0, 1, 3, 2], [4, 6, 7, 5], [0, 4, 5, 1], [2, 3, 7, 6], [0, 2, 6, 4], [1, 5, 7, 3]] {
-        quad(out, p(a), p(b), p(c), p(d));
-    }
-}
-
-/// Streets with houses of storeys and window frames, wires between poles, hills, and trees of many small leaves.
-fn scene() -> Vec<V> {
-    let (mut out, mut r) = (Vec::new(), Random::new(0x1234_5678_9ABC_DEF1));
-    quad(&mut out, [-600.0, 0.0, -600.0], [600.0, 0.0, -600.0], [600.0, 0.0, 600.0], [-600.0, 0.0, 600.0]);
-    for i in 0..24 {
-        for j in 0..24 {
-            let (x, z) = (i as f32 * 40.0 - 480.0, j as f32 * 40.0 - 480.0);
-            if (i * 7 + j * 3) % 5 == 0 {
-                continue;
-            }
-            let (w, d, h) = (range(&mut r, 8.0, 14.0), range(&mut r, 8.0, 14.0), range(&mut r, 8.0, 90.0));
-            cuboid(&mut out, [x - w, 0.0, z - d], [x + w, h, z + d]);
-            let mut y = 2.0;
-            while y < h - 2.0 {
-                for k in 0..6 {
-                    let at = x - w + 1.5 + k as f32 * (2.0 * w - 3.0) / 5.0;
-                    cuboid(&mut out, [at - 0.6, y, z - d - 0.1], [at + 0.6, y + 1.6, z - d]);
-                    cuboid(&mut out, [at - 0.6, y, z + d], [at + 0.6, y + 1.6, z + d + 0.1]);
-                }
-                // Cornices: long and thin.
-                cuboid(&mut out, [x - w - 0.3, y + 2.4, z - d - 0.3], [x + w + 0.3, y + 2.5, z + d + 0.3]);
-                y += 3.5;
-            }
-            // Wires across the street.
-            for k in 0..3 {
-                let y = 7.0 + k as f32 * 0.5;
-                quad(
-                    &mut out,
-                    [x, y, z + 20.0],
-                    [x + 40.0, y + 0.3, z + 19.0],
-                    [x + 40.0, y + 0.33, z + 19.0],
-                    [x, y + 0.03, z + 20.0],
-                );
-            }
-        }
-    }
-    // Hills around.
-    let height = |x: f32, z: f32| {
-        let d = (x * x + z * z).sqrt();
-        (d - 520.0).max(0.0) * 0.2 * (1.0 + 0.3 * (x * 0.02).sin() + 0.3 * (z * 0.03).cos()) - 0.5
-    };
-    let n = 280;
-    for i in 0..n {
-        for j in 0..n {
-            let at = |i: i32, j: i32| -> V {
-                let (x, z) = (i as f32 * 8.0 - n as f32 * 4.0, j as f32 * 8.0 - n as f32 * 4.0);
-                [x, height(x, z), z]
-            };
-            quad(&mut out, at(i, j), at(i, j + 1), at(i + 1, j + 1), at(i + 1, j));
-        }
-    }
-    // Trees in the empty blocks.
-    for i in 0..24 {
-        for j in 0..24 {
-            if (i * 7 + j * 3) % 5 != 0 {
-                continue;
-            }
-            for _ in 0..4 {
-                let (x, z) = (
-                    i as f32 * 40.0 - 480.0 + range(&mut r, -12.0, 12.0),
-                    j as f32 * 40.0 - 480.0 + range(&mut r, -12.0, 12.0),
-                );
-                let h = range(&mut r, 5.0, 12.0);
-                cuboid(&mut out, [x - 0.3, 0.0, z - 0.3], [x + 0.3, h, z + 0.3]);
-                for _ in 0..2000 {
-                    let (a, b, c) =
-                        (range(&mut r, -1.0, 1.0), range(&mut r, -1.0, 1.0), range(&mut r, -1.0, 1.0));
-                    let by = h * 0.45 / (a * a + b * b + c * c).sqrt().max(0.7);
-                    let p = [x + a * by, h + b * by, z + c * by];
-                    let leaf =
-                        |r: &mut Random| -> V { std::array::from_fn(|k| p[k] + range(r, -0.25, 0.25)) };
-                    let (u, v, w) = (leaf(&mut r), leaf(&mut r), leaf(&mut r));
-                    out.extend([u, v, w]);
-                }
-            }
-        }
-    }
-    out
-}
+use city::V;
 
 struct One(Bytes);
 
@@ -134,11 +42,9 @@ fn best(rounds: usize, mut f: impl FnMut()) -> Duration {
     (0..rounds).map(|_| time(&mut f)).min().unwrap()
 }
 
-fn normal(p: &[V]) -> V {
-    let [a, b] = [1, 2].map(|k| -> V { std::array::from_fn(|i| p[k][i] - p[0][i]) });
-    let n = [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]];
-    let len = (n[0] * n[0] + n[1] * n[1] + n[2] * n[2]).sqrt().max(1e-20);
-    n.map(|x| x / len)
+fn ray(r: &city::Ray, flags: u32) -> Ray {
+    let [ox, oy, oz, t_min, dx, dy, dz, t_max] = *r;
+    Ray { origin: [ox, oy, oz], t_min, direction: [dx, dy, dz], t_max, flags, cull_mask: 0xFF }
 }
 
 /// Up to 256 rays, a vector a component.
@@ -209,7 +115,7 @@ fn main() {
                 .map(|p| [0, 1, 2].map(|k| f32::from_le_bytes(p[k * 4..k * 4 + 4].try_into().unwrap())))
                 .collect()
         }
-        None => scene(),
+        None => city::triangles(),
     };
     let n = positions.len() / 3;
     println!("{n} triangles");
@@ -259,70 +165,30 @@ fn main() {
         let top = memory(4096);
         build(levels[0], top, &Input::Instances(&[instance]), flags, &Alone).unwrap();
         if rays[0].is_empty() {
-            let (w, h) = (1024, 768);
-            let eye = [-390.0, 32.0, -382.0];
             let b = bounds(bottom).unwrap();
             let eye: V = if args.iter().any(|a| a == "--triangles") {
                 std::array::from_fn(|i| b[i] + (b[i + 3] - b[i]) * [0.3, 0.6, 0.35][i])
             } else {
-                eye
+                city::EYE
             };
-            for y in 0..h {
-                for x in 0..w {
-                    let (u, v) =
-                        ((x as f32 + 0.5) / w as f32 * 2.0 - 1.0, 1.0 - (y as f32 + 0.5) / h as f32 * 2.0);
-                    let d = [0.75 + u * 0.7, v * 0.72 - 0.12, 0.7 - u * 0.75];
-                    rays[0].push(Ray {
-                        origin: eye,
-                        t_min: 0.0,
-                        direction: d,
-                        t_max: 1e30,
-                        flags: 0,
-                        cull_mask: 0xFF,
-                    });
-                }
-            }
+            let primary = city::primary(eye);
+            rays[0] = primary.iter().map(|r| ray(r, 0)).collect();
             let mut hits = vec![Hit::default(); rays[0].len()];
             trace_all(levels[0], top, &scene, &waves(&rays[0]), &mut hits);
-            let mut r = Random::new(99);
-            for (ray, hit) in rays[0].clone().iter().zip(&hits).filter(|(_, h)| h.kind == HitKind::Triangle) {
-                let mut n = normal(&positions[hit.primitive as usize * 3..][..3]);
-                if n[0] * ray.direction[0] + n[1] * ray.direction[1] + n[2] * ray.direction[2] > 0.0 {
-                    n = n.map(|x| -x);
-                }
-                let p: V = std::array::from_fn(|i| ray.origin[i] + ray.direction[i] * hit.t + n[i] * 1e-3);
-                let sun = [0.4 + range(&mut r, -0.02, 0.02), 0.8, 0.3 + range(&mut r, -0.02, 0.02)];
-                rays[1].push(Ray {
-                    origin: p,
-                    t_min: 1e-3,
-                    direction: sun,
-                    t_max: 1e30,
-                    flags: ray_flags::TERMINATE_ON_FIRST_HIT,
-                    cull_mask: 0xFF,
-                });
-                let d = loop {
-                    let d: V = std::array::from_fn(|_| range(&mut r, -1.0, 1.0));
-                    if d[0] * d[0] + d[1] * d[1] + d[2] * d[2] < 1.0 {
-                        break d;
-                    }
-                };
-                let d: V = std::array::from_fn(|i| n[i] * 1.001 + d[i]);
-                rays[2].push(Ray {
-                    origin: p,
-                    t_min: 1e-3,
-                    direction: d,
-                    t_max: 1e30,
-                    flags: 0,
-                    cull_mask: 0xFF,
-                });
-            }
+            let hit = |i: usize| {
+                (hits[i].kind == HitKind::Triangle).then(|| (hits[i].t, hits[i].primitive as usize))
+            };
+            let (shadow, diffuse) = city::secondary(&positions, &primary, hit);
+            rays[1] = shadow.iter().map(|r| ray(r, ray_flags::TERMINATE_ON_FIRST_HIT)).collect();
+            rays[2] = diffuse.iter().map(|r| ray(r, 0)).collect();
             if let Some(dir) = of("--dump") {
                 dump(&dir, "triangles", &positions);
                 for (name, rays) in ["primary", "shadow", "diffuse"].iter().zip(&rays) {
-                    let flat: Vec<f32> = rays
+                    let flat: Vec<city::Ray> = rays
                         .iter()
-                        .flat_map(|r| {
-                            r.origin.into_iter().chain([r.t_min]).chain(r.direction).chain([r.t_max])
+                        .map(|r| {
+                            let ([ox, oy, oz], [dx, dy, dz]) = (r.origin, r.direction);
+                            [ox, oy, oz, r.t_min, dx, dy, dz, r.t_max]
                         })
                         .collect();
                     dump(&dir, name, &flat);

@@ -115,6 +115,83 @@ fn rays(level: Level) {
     assert!(hits > 50, "{hits} hits");
 }
 
+/// A wave of rays, some of which end with their first hit, against the same rays one by one.
+fn waves(level: Level) {
+    const LANES: usize = 200;
+    let positions = soup(2500);
+    // Half of them are left to a shader.
+    let (a, b) = positions.split_at(3750);
+    let geometries = [
+        Geometry::Triangles { positions: a, flags: geometry_flags::OPAQUE },
+        Geometry::Triangles { positions: b, flags: 0 },
+    ];
+    let mut bottom =
+        built(Level::PORTABLE, &Input::Geometries(&geometries), &Counts::Triangles(&[1250; 2]), Flags(0));
+    let scene = One(bytes_of(&mut bottom));
+    let instance = Instance {
+        transform: [1.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0],
+        custom_index: 5,
+        mask: 1,
+        sbt_offset: 6,
+        flags: 0,
+        structure: 256,
+        bounds: bounds(scene.0).unwrap(),
+    };
+    let mut top = built(Level::PORTABLE, &Input::Instances(&[instance]), &Counts::Instances(1), Flags(0));
+    let top = bytes_of(&mut top);
+    let mut seed = Random::new(5);
+    let all: Vec<Ray> = (0..LANES)
+        .map(|k| {
+            let from: [f32; 3] = std::array::from_fn(|_| unit(&mut seed) * 12.0);
+            Ray {
+                origin: if k % 31 == 0 { [f32::NAN; 3] } else { from },
+                t_min: 0.0,
+                direction: from.map(|x| unit(&mut seed) * 0.3 - x / 12.0),
+                t_max: if k % 17 == 0 { -1.0 } else { 100.0 },
+                flags: [
+                    0,
+                    ray_flags::TERMINATE_ON_FIRST_HIT,
+                    ray_flags::TERMINATE_ON_FIRST_HIT | ray_flags::OPAQUE,
+                ][k % 3],
+                cull_mask: 1,
+            }
+        })
+        .collect();
+    let of = |f: &dyn Fn(&Ray) -> f32| all.iter().map(f).collect::<Vec<f32>>();
+    let (origin, direction) =
+        ([0, 1, 2].map(|i| of(&|r| r.origin[i])), [0, 1, 2].map(|i| of(&|r| r.direction[i])));
+    let (t_min, t_max) = (of(&|r| r.t_min), of(&|r| r.t_max));
+    let (flags, cull_mask): (Vec<u32>, Vec<u32>) = all.iter().map(|r| (r.flags, r.cull_mask)).unzip();
+    let rays = Rays {
+        origin: [&origin[0], &origin[1], &origin[2]],
+        t_min: &t_min,
+        direction: [&direction[0], &direction[1], &direction[2]],
+        t_max: &t_max,
+        flags: &flags,
+        cull_mask: &cull_mask,
+        mask: &[u64::MAX, !2, u64::MAX, u64::MAX],
+    };
+    let mut hits = vec![Hit::default(); LANES];
+    let mut left = vec![None; LANES];
+    trace(level, top, &scene, &rays, &mut hits, &mut |lane, t, step| {
+        left[lane] = Some((step, *t.committed()))
+    });
+    let mut seen = [0; 3];
+    for (k, ray) in all.iter().enumerate().filter(|(k, _)| *k != 65) {
+        let mut t = Traversal::at_level(Level::PORTABLE, top, ray);
+        let step = t.next(&scene);
+        if step == Step::Done {
+            assert_eq!((hits[k], left[k]), (*t.committed(), None), "ray {k} at {level:?}");
+            seen[(t.committed().kind != HitKind::None) as usize] += 1;
+        } else {
+            assert_eq!(left[k], Some((step, *t.committed())), "ray {k} at {level:?}");
+            seen[2] += 1;
+        }
+    }
+    assert_eq!((hits[65], left[65]), (Hit::default(), None), "a lane without a ray");
+    assert!(seen.iter().all(|n| *n > 10), "misses, hits, candidates: {seen:?}");
+}
+
 #[derive(Default)]
 struct Log(Vec<(u32, u32, u32)>);
 
@@ -131,4 +208,5 @@ simd::walk! {
     "build::gather::triangles", "build::sah::centres", "build::sah::fill", "build::sah::choose", "build::sah::part",
         "build::morton::keys_of" => builders;
     "trace::walk::of" => rays;
+    "trace::walk::many_of" => waves;
 }

@@ -31,7 +31,7 @@ impl Context {
         Self::with(Library::any()?)
     }
 
-    /// As [`Context::open`], with mesh shaders and transform feedback besides where the driver has them.
+    /// As [`Context::open`], with mesh shaders, transform feedback and ray tracing besides where the driver has them.
     pub fn staged() -> Result<Rc<Self>> {
         Self::made(Library::any()?, &[], &[], std::ptr::null_mut(), true)
     }
@@ -109,7 +109,13 @@ impl Context {
                 vk::PhysicalDeviceMeshShaderFeaturesEXT::default().task_shader(true).mesh_shader(true);
             let mut feedback =
                 vk::PhysicalDeviceTransformFeedbackFeaturesEXT::default().transform_feedback(true);
-            let (mut has_mesh, mut has_feedback) = (false, false);
+            let mut structures =
+                vk::PhysicalDeviceAccelerationStructureFeaturesKHR::default().acceleration_structure(true);
+            let mut queries = vk::PhysicalDeviceRayQueryFeaturesKHR::default().ray_query(true);
+            let mut traces =
+                vk::PhysicalDeviceRayTracingPipelineFeaturesKHR::default().ray_tracing_pipeline(true);
+            let (mut has_mesh, mut has_feedback, mut has_queries, mut has_traces) =
+                (false, false, false, false);
             if staged {
                 let has = instance
                     .enumerate_device_extension_properties(physical)
@@ -119,6 +125,15 @@ impl Context {
                 has_feedback = has(vk::EXT_TRANSFORM_FEEDBACK_NAME);
                 names.extend(has_mesh.then(|| vk::EXT_MESH_SHADER_NAME.as_ptr()));
                 names.extend(has_feedback.then(|| vk::EXT_TRANSFORM_FEEDBACK_NAME.as_ptr()));
+                let structures =
+                    [ash::khr::acceleration_structure::NAME, ash::khr::deferred_host_operations::NAME];
+                let [queries, traces] = [ash::khr::ray_query::NAME, ash::khr::ray_tracing_pipeline::NAME];
+                has_queries = structures.into_iter().chain([queries]).all(&has);
+                has_traces = has_queries && has(traces);
+                if has_queries {
+                    names.extend(structures.into_iter().chain([queries]).map(CStr::as_ptr));
+                }
+                names.extend(has_traces.then_some(traces.as_ptr()));
             }
             instance.get_physical_device_features2(physical, &mut features);
             let count = families[family as usize].queue_count.min(2) as usize;
@@ -134,6 +149,12 @@ impl Context {
             }
             if has_feedback {
                 create = create.push_next(&mut feedback);
+            }
+            if has_queries {
+                create = create.push_next(&mut structures).push_next(&mut queries);
+            }
+            if has_traces {
+                create = create.push_next(&mut traces);
             }
             if !more.is_null() {
                 let mut last = more;

@@ -17,6 +17,7 @@ pub mod matrix;
 pub mod measure;
 pub mod pictures;
 pub mod raster;
+pub mod rays;
 mod scratch;
 pub mod session;
 

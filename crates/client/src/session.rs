@@ -7,6 +7,7 @@ use crate::launch;
 use crate::matrix::{self, Group};
 use crate::measure::Moment;
 use crate::pictures;
+use crate::rays;
 use crate::{Buffer, Context, Error, Kernel};
 use serde::{Deserialize, Serialize};
 use std::io::{BufRead, BufReader, Write};
@@ -41,6 +42,10 @@ pub enum Request {
     Footprint,
     /// Repeat a row of the matrix for about so many milliseconds.
     Matrix { group: Group, row: String, budget_ms: u64 },
+    /// Repeat a row of [`rays`](crate::rays) for about so many milliseconds.
+    Rays { row: String, budget_ms: u64 },
+    /// Create a pipeline and trace rays with it. Meaningful once per pipeline and process.
+    FirstTrace { name: String, seed: u64 },
     /// Something that only this program's child knows.
     Own(serde_json::Value),
 }
@@ -56,7 +61,7 @@ pub enum Answer {
         /// Its extensions.
         extensions: Vec<String>,
     },
-    /// Seconds per dispatch (Time, Empty), per thing of a row (Launch), per picture, net of clear if not whole (Picture), or for the whole (Create, FirstFrame).
+    /// Seconds per dispatch (Time, Empty), per thing of a row (Launch), per million things of a row (Rays), per picture, net of clear if not whole (Picture), or for the whole (Create, FirstFrame, FirstTrace).
     Span {
         wall: f64,
         cpu: f64,
@@ -111,6 +116,7 @@ struct State {
     picture: Option<pictures::Ready>,
     matrix: Option<matrix::Ready>,
     launch: Option<launch::Ready>,
+    rays: Option<rays::Ready>,
 }
 
 /// A kernel that is set up, kept from round to round.
@@ -229,6 +235,19 @@ fn answer(context: &Rc<Context>, state: &mut State, request: Request) -> crate::
             }
             let commands = state.matrix.as_ref().expect("set up above").commands;
             repeat(budget_ms, || context.submit_and_wait(commands))
+        }
+        Request::Rays { row, budget_ms } => {
+            let spec = rays::find(&row).ok_or_else(|| Error(format!("no row is called {row}")))?;
+            if state.rays.is_none() {
+                *state = State::default();
+                state.rays = Some(rays::Ready::new(context)?);
+            }
+            let span = state.rays.as_mut().expect("set up above").time(spec, budget_ms)?;
+            Ok(Answer::Span { wall: span.wall, cpu: span.cpu })
+        }
+        Request::FirstTrace { name, seed } => {
+            let span = rays::first(context, &name, seed)?;
+            Ok(Answer::Span { wall: span.wall, cpu: span.cpu })
         }
         Request::Own(_) => Err(Error("answered before".into())),
     }

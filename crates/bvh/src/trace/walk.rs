@@ -3,12 +3,13 @@
 use super::node::{boxes, limits};
 use super::space::{point, vector};
 use super::triangle::{hit, triangles};
-use super::{Entry, Hit, HitKind, STACK, Scene, Step, Traversal, ray_flags};
+use super::{Entry, Hit, HitKind, NoVisits, STACK, Scene, Step, Traversal, ray_flags};
 use crate::layout::{Child, INDEX, Kind, LEAF_BIT, NODE_BIT, Record, View};
 use crate::{Visits, geometry_flags, instance_flags, micromap};
 use simd::{Level, Simd};
 
 type Walk<V> = unsafe fn(&mut Traversal, &dyn Scene, &mut V) -> Step;
+type Many = unsafe fn(&mut [Traversal; SLOTS], &mut dyn Source, &dyn Scene);
 
 /// The loop for a level, with its visits told to a `V`. A ray is one chain of dependent steps, and those of the wider level take longer: on
 /// Zen 5 it is a fifth slower.
@@ -16,121 +17,134 @@ pub fn of<V: Visits>(level: Level) -> Walk<V> {
     simd::form!(level, <V: Visits> unsafe fn(t: &mut Traversal, scene: &dyn Scene, visits: &mut V) -> Step = walk; cold)
 }
 
+/// The loop over many rays.
+pub fn many_of(level: Level) -> Many {
+    simd::form!(level, unsafe fn(all: &mut [Traversal; SLOTS], source: &mut dyn Source, scene: &dyn Scene) = many; cold)
+}
+
+/// Rays that are on their way at the same time: each is a chain of dependent steps, and a core has room for the steps of several.
+pub const SLOTS: usize = 2;
+
+/// Where rays come from, and hits go.
+pub trait Source {
+    /// Starts the next ray there; false if there is none.
+    fn start(&mut self, slot: usize, t: &mut Traversal) -> bool;
+    fn end(&mut self, slot: usize, t: &Traversal, step: Step);
+}
+
+/// Traces all rays of a source, a step of each in turn.
+///
+/// # Safety
+/// As [`walk`].
+#[inline(always)]
+unsafe fn many<S: Simd>(s: S, all: &mut [Traversal; SLOTS], source: &mut dyn Source, scene: &dyn Scene) {
+    // As `begin` and `advance` have it.
+    let mut next = [NO_RAY; SLOTS];
+    let mut step = None;
+    for slot in 0..SLOTS {
+        // SAFETY: this function's.
+        next[slot] = unsafe { refill(s, slot, &mut all[slot], source, scene) };
+    }
+    while next != [NO_RAY; SLOTS] {
+        for slot in 0..SLOTS {
+            if next[slot] == NO_RAY {
+                continue;
+            }
+            // SAFETY: this function's.
+            unsafe {
+                next[slot] = advance(s, &mut all[slot], next[slot], scene, &mut step);
+                if next[slot] == ENDED {
+                    source.end(slot, &all[slot], step.take().unwrap_or(Step::Done));
+                    next[slot] = refill(s, slot, &mut all[slot], source, scene);
+                }
+            }
+        }
+    }
+}
+
+/// In place of a child: the slot has no ray, or its ray has ended.
+const NO_RAY: u32 = 3 << 30;
+const ENDED: u32 = NO_RAY | 1;
+
+/// Starts the next ray that has anywhere to go.
+///
+/// # Safety
+/// As [`walk`].
+#[inline(always)]
+unsafe fn refill<S: Simd>(
+    s: S,
+    slot: usize,
+    t: &mut Traversal,
+    source: &mut dyn Source,
+    scene: &dyn Scene,
+) -> u32 {
+    loop {
+        if !source.start(slot, t) {
+            return NO_RAY;
+        }
+        // SAFETY: this function's.
+        match unsafe { begin(s, t, scene, &mut NoVisits) } {
+            None => return 0,
+            Some(step) => source.end(slot, t, step),
+        }
+    }
+}
+
+/// One step: a node or a leaf. `child` is the one to visit, or 0 to take one from the stack. What is returned is the next one, or [`ENDED`].
+///
+/// # Safety
+/// As [`walk`].
+#[inline(always)]
+unsafe fn advance<S: Simd>(
+    s: S,
+    t: &mut Traversal,
+    child: u32,
+    scene: &dyn Scene,
+    step: &mut Option<Step>,
+) -> u32 {
+    let child = if child == 0 { pop(t) } else { child };
+    let Some((view, place, which)) = current(t).filter(|_| child != ENDED) else {
+        t.done = true;
+        return ENDED;
+    };
+    if child >> 30 == NODE_BIT >> 30 {
+        let limits = limits(s, t.t_min, t.t_max);
+        // SAFETY: this function's.
+        return unsafe { visit(s, t, &view, (place, which), child & INDEX, limits, &mut NoVisits) };
+    }
+    if child >> 30 != LEAF_BIT >> 30 {
+        return 0;
+    }
+    if which == 0 {
+        enter(s, t, &view, child & INDEX, scene);
+        return 0;
+    }
+    // SAFETY: this function's.
+    *step = unsafe { leaf_of(s, t, child & INDEX, ALL, scene, &mut NoVisits) };
+    if step.is_some() { ENDED } else { 0 }
+}
+
 /// # Safety
 /// None beyond the traversal's own: its views are of structures.
 #[inline(always)]
 unsafe fn walk<S: Simd, V: Visits>(s: S, t: &mut Traversal, scene: &dyn Scene, visits: &mut V) -> Step {
-    t.candidate.kind = HitKind::None;
-    if t.done {
-        // A shader has accepted the hit.
-        if t.flags & ray_flags::TERMINATE_ON_FIRST_HIT != 0 && t.committed.kind != HitKind::None {
-            visits.first_hit();
-        }
-        return Step::Done;
-    }
-    if std::mem::take(&mut t.fresh) && !t.world.set_boxes(s, t.world.origin, t.world.direction) {
-        t.done = true;
-        return Step::Done;
-    }
-    if t.pending.1 != 0 {
-        let (leaf, lanes) = std::mem::take(&mut t.pending);
-        // SAFETY: this function's.
-        if let Some(step) = unsafe { leaf_of(s, t, leaf, lanes, scene, visits) } {
-            return step;
-        }
+    // SAFETY: this function's.
+    if let Some(step) = unsafe { begin(s, t, scene, visits) } {
+        return step;
     }
     loop {
-        // From the bottom structure back to the top one.
-        if t.height <= t.base {
-            if t.bottom.take().is_none() {
-                break;
-            }
-            t.base = 0;
-            continue;
-        }
-        t.height -= 1;
-        // SAFETY: everything below the height was written.
-        let Entry { child, t: enters } = unsafe { t.stack[t.height as usize].assume_init() };
-        if enters > t.t_max {
-            continue;
-        }
-        let mut child = child;
-        let (view, place, which) = match t.bottom {
-            Some(view) => (view, t.instance.index.wrapping_add(1), 1),
-            None => match t.top {
-                Some(view) => (view, 0, 0),
-                None => break,
-            },
-        };
-        let space = if which == 1 { &t.object } else { &t.world };
+        let mut child = pop(t);
+        let Some((view, place, which)) = current(t).filter(|_| child != ENDED) else { break };
         let limits = limits(s, t.t_min, t.t_max);
         // Down to a leaf.
         while child >> 30 == NODE_BIT >> 30 {
-            let at = child & INDEX;
-            child = 0;
-            let Some(node) = view.node(at) else { break };
-            // A whole tree has fewer.
-            if t.budget[which] == 0 || t.height as usize + 8 > STACK {
-                t.done = true;
-                return Step::Done;
-            }
-            t.budget[which] -= 1;
-            visits.node(place, at);
-            // SAFETY: a node of the view.
-            let mut hits = unsafe { boxes(s, node, space, limits, &mut t.near) };
-            if hits == 0 {
-                break;
-            }
-            // SAFETY: eight children from byte 16; bits of `hits` are below 8.
-            let child_of = |k: u32| unsafe { node.cast::<u32>().add(4 + k as usize).read_volatile() };
-            let first = hits.trailing_zeros() & 7;
-            hits &= hits - 1;
-            child = child_of(first);
-            if hits == 0 {
-                continue;
-            }
-            if t.flags & ray_flags::TERMINATE_ON_FIRST_HIT != 0 {
-                // Any hit will do.
-                while hits != 0 {
-                    let k = hits.trailing_zeros() & 7;
-                    hits &= hits - 1;
-                    let put = Entry { child: child_of(k), t: t.near.0[k as usize] };
-                    // SAFETY: there is room for eight entries.
-                    unsafe { t.stack.get_unchecked_mut(t.height as usize).write(put) };
-                    t.height += 1;
-                }
-                continue;
-            }
-            // The nearest is next, the others wait, the farthest lowest.
-            let mut best = Entry { child, t: t.near.0[first as usize] };
-            let from = t.height as usize;
-            let mut end = from;
-            while hits != 0 {
-                let k = hits.trailing_zeros() & 7;
-                hits &= hits - 1;
-                let mut put = Entry { child: child_of(k), t: t.near.0[k as usize] };
-                if put.t < best.t {
-                    std::mem::swap(&mut put, &mut best);
-                }
-                let mut at = end;
-                // SAFETY: there is room for eight entries, and what is below `end` was written.
-                unsafe {
-                    while at > from {
-                        let before = t.stack.get_unchecked(at - 1).assume_init();
-                        if before.t >= put.t {
-                            break;
-                        }
-                        t.stack.get_unchecked_mut(at).write(before);
-                        at -= 1;
-                    }
-                    t.stack.get_unchecked_mut(at).write(put);
-                }
-                end += 1;
-            }
-            t.height = end as u32;
-            child = best.child;
+            // SAFETY: this function's.
+            child = unsafe { visit(s, t, &view, (place, which), child & INDEX, limits, visits) };
         }
         if child >> 30 != LEAF_BIT >> 30 {
+            if child == ENDED {
+                break;
+            }
             continue;
         }
         let leaf = child & INDEX;
@@ -146,6 +160,164 @@ unsafe fn walk<S: Simd, V: Visits>(s: S, t: &mut Traversal, scene: &dyn Scene, v
     }
     t.done = true;
     Step::Done
+}
+
+/// What comes before the first step, or after a candidate. Some step if the traversal ends there.
+///
+/// # Safety
+/// As [`walk`].
+#[inline(always)]
+unsafe fn begin<S: Simd, V: Visits>(
+    s: S,
+    t: &mut Traversal,
+    scene: &dyn Scene,
+    visits: &mut V,
+) -> Option<Step> {
+    t.candidate.kind = HitKind::None;
+    if t.done {
+        // A shader has accepted the hit.
+        if t.flags & ray_flags::TERMINATE_ON_FIRST_HIT != 0 && t.committed.kind != HitKind::None {
+            visits.first_hit();
+        }
+        return Some(Step::Done);
+    }
+    if std::mem::take(&mut t.fresh) && !t.world.set_boxes(s, t.world.origin, t.world.direction) {
+        t.done = true;
+        return Some(Step::Done);
+    }
+    if t.pending.1 != 0 {
+        let (leaf, lanes) = std::mem::take(&mut t.pending);
+        // SAFETY: this function's.
+        return unsafe { leaf_of(s, t, leaf, lanes, scene, visits) };
+    }
+    None
+}
+
+/// The next child from the stack, or [`ENDED`].
+#[inline(always)]
+fn pop(t: &mut Traversal) -> u32 {
+    loop {
+        // From the bottom structure back to the top one.
+        if t.height <= t.base {
+            if t.bottom.take().is_none() {
+                return ENDED;
+            }
+            t.base = 0;
+            continue;
+        }
+        t.height -= 1;
+        // SAFETY: everything below the height was written.
+        let entry = unsafe { t.stack[t.height as usize].assume_init() };
+        if entry.t <= t.t_max {
+            return entry.child;
+        }
+    }
+}
+
+/// The structure that the traversal is in, as visits are told it, and 0 for the top one or 1.
+#[inline(always)]
+fn current(t: &Traversal) -> Option<(View, u32, usize)> {
+    match t.bottom {
+        Some(view) => Some((view, t.instance.index.wrapping_add(1), 1)),
+        None => t.top.map(|view| (view, 0, 0)),
+    }
+}
+
+/// Visits a node: the child that is next, 0 if none is hit, or [`ENDED`].
+///
+/// # Safety
+/// As [`walk`].
+#[inline(always)]
+unsafe fn visit<S: Simd, V: Visits>(
+    s: S,
+    t: &mut Traversal,
+    view: &View,
+    (place, which): (u32, usize),
+    at: u32,
+    limits: S::F,
+    visits: &mut V,
+) -> u32 {
+    let Some(node) = view.node(at) else { return 0 };
+    // A whole tree has fewer.
+    if t.budget[which] == 0 || t.height as usize + 8 > STACK {
+        return ENDED;
+    }
+    t.budget[which] -= 1;
+    visits.node(place, at);
+    let space = if which == 1 { &t.object } else { &t.world };
+    // SAFETY: a node of the view; then `near` is written.
+    unsafe {
+        let hits = boxes(s, node, space, limits, &mut t.near);
+        put(t, node, hits)
+    }
+}
+
+/// Puts the children of a node that are hit on the stack, but for the one that is next: the nearest, or any if any hit will do.
+///
+/// # Safety
+/// `node` is a node, there is room for eight entries, and `t.near` has where the ray enters its children.
+#[inline(always)]
+unsafe fn put(t: &mut Traversal, node: *mut u8, hits: u32) -> u32 {
+    if hits == 0 {
+        return 0;
+    }
+    let near = &t.near;
+    let entry = |hits: u32| {
+        let k = hits.trailing_zeros() & 7;
+        // SAFETY: eight children from byte 16.
+        let child = unsafe { node.cast::<u32>().add(4 + k as usize).read_volatile() };
+        Entry { child, t: near.0[k as usize] }
+    };
+    let from = t.height as usize;
+    // SAFETY: there is room for eight entries.
+    let stack = unsafe { t.stack.get_unchecked_mut(from..from + 8) };
+    let first = entry(hits);
+    let mut rest = hits & (hits - 1);
+    let mut end = 0;
+    if t.flags & ray_flags::TERMINATE_ON_FIRST_HIT != 0 {
+        // Any hit will do. Without branches for up to three of them, which is hard to foresee.
+        stack[0].write(entry(rest));
+        end += (rest != 0) as usize;
+        rest &= rest.wrapping_sub(1);
+        stack[1].write(entry(rest));
+        end += (rest != 0) as usize;
+        rest &= rest.wrapping_sub(1);
+        while rest != 0 {
+            stack[end & 7].write(entry(rest));
+            rest &= rest - 1;
+            end += 1;
+        }
+        t.height = (from + end) as u32;
+        return first.child;
+    }
+    // The nearest is next, the others wait, the farthest lowest. (With branches: a core goes on with the child that it foresees.)
+    if rest == 0 {
+        return first.child;
+    }
+    let mut best = first;
+    while rest != 0 {
+        let mut put = entry(rest);
+        rest &= rest - 1;
+        if put.t < best.t {
+            std::mem::swap(&mut put, &mut best);
+        }
+        let mut at = end;
+        // SAFETY: what is below `end` was written; it is below 8.
+        unsafe {
+            while at > 0 {
+                let before = stack.get_unchecked(at - 1).assume_init();
+                if before.t >= put.t {
+                    break;
+                }
+                stack.get_unchecked_mut(at).write(before);
+                at -= 1;
+            }
+            stack.get_unchecked_mut(at).write(put);
+        }
+        end += 1;
+    }
+    t.height = (from + end) as u32;
+    best.child
 }
 
 /// Goes into the structure of an instance, if the ray may hit it.

@@ -1,6 +1,7 @@
 //! The rays of a wave.
 
-use super::{Hit, NoVisits, Ray, Scene, Step, Told, Traversal, walk};
+use super::walk::{self, SLOTS, Source};
+use super::{Hit, NoVisits, Ray, Scene, Step, Told, Traversal, ray_flags};
 use crate::layout::{Kind, View};
 use crate::{Bytes, Visits};
 use simd::Level;
@@ -32,6 +33,14 @@ impl Rays<'_> {
         lens.into_iter().chain(vectors).min().unwrap_or(0)
     }
 
+    /// Words of the mask of 256 lanes.
+    const WORDS: usize = 4;
+
+    /// Lanes that have a ray, below `limit`.
+    fn lanes(&self, limit: usize) -> impl Iterator<Item = usize> + use<'_> {
+        (0..self.len().min(limit)).filter(|l| self.mask[l / 64] >> (l % 64) & 1 != 0)
+    }
+
     #[inline(always)]
     fn ray(&self, lane: usize) -> Ray {
         Ray {
@@ -55,7 +64,27 @@ pub fn trace(
     hits: &mut [Hit],
     left: &mut dyn FnMut(usize, &Traversal, Step),
 ) {
-    all(level, top, scene, rays, hits, left, &mut NoVisits);
+    let top = View::of(top).map(|(view, _)| view).filter(|v| v.kind == Kind::Instances);
+    let walk = walk::of::<NoVisits>(level);
+    let mut all: [Traversal; SLOTS] = std::array::from_fn(|_| Traversal::idle(level));
+    let mut some = [0u64; Rays::WORDS];
+    for lane in rays.lanes(hits.len()) {
+        if rays.flags[lane] & ray_flags::TERMINATE_ON_FIRST_HIT != 0 && lane / 64 < some.len() {
+            some[lane / 64] |= 1 << (lane % 64);
+            continue;
+        }
+        all[0].start(top, &rays.ray(lane));
+        // SAFETY: the level is this CPU's.
+        match unsafe { walk(&mut all[0], scene, &mut NoVisits) } {
+            Step::Done => hits[lane] = all[0].committed,
+            step => left(lane, &all[0], step),
+        }
+    }
+    if some != [0; Rays::WORDS] {
+        let mut wave = Wave { top, rays, of: some, lane: [0; SLOTS], hits, left };
+        // SAFETY: as above.
+        unsafe { walk::many_of(level)(&mut all, &mut wave, scene) };
+    }
 }
 
 /// [`trace`] with the visits told, by lane.
@@ -68,28 +97,49 @@ pub fn trace_counted(
     left: &mut dyn FnMut(usize, &Traversal, Step),
     visits: &mut dyn Visits,
 ) {
-    all(level, top, scene, rays, hits, left, &mut Told(visits));
-}
-
-fn all<V: Visits>(
-    level: Level,
-    top: Bytes,
-    scene: &dyn Scene,
-    rays: &Rays,
-    hits: &mut [Hit],
-    left: &mut dyn FnMut(usize, &Traversal, Step),
-    visits: &mut V,
-) {
     let view = View::of(top).map(|(view, _)| view).filter(|v| v.kind == Kind::Instances);
-    let walk = walk::of::<V>(level);
+    let walk = walk::of::<Told>(level);
     let mut t = Traversal::idle(level);
-    for lane in (0..rays.len().min(hits.len())).filter(|l| rays.mask[l / 64] >> (l % 64) & 1 != 0) {
+    let mut visits = Told(visits);
+    // One ray after the other, so that what is told of a ray is together.
+    for lane in rays.lanes(hits.len()) {
         t.start(view, &rays.ray(lane));
         visits.ray(lane);
         // SAFETY: the level is this CPU's.
-        match unsafe { walk(&mut t, scene, visits) } {
+        match unsafe { walk(&mut t, scene, &mut visits) } {
             Step::Done => hits[lane] = t.committed,
             step => left(lane, &t, step),
+        }
+    }
+}
+
+/// Rays of [`trace`] that end with their first hit. They need no order of what they hit, and so take few steps that a core cannot
+/// foresee: several at once are quicker than one after the other. Others are not.
+struct Wave<'a, 'r> {
+    top: Option<View>,
+    rays: &'a Rays<'r>,
+    /// Lanes that have not begun.
+    of: [u64; Rays::WORDS],
+    /// Whose ray is in a slot.
+    lane: [usize; SLOTS],
+    hits: &'a mut [Hit],
+    left: &'a mut dyn FnMut(usize, &Traversal, Step),
+}
+
+impl Source for Wave<'_, '_> {
+    fn start(&mut self, slot: usize, t: &mut Traversal) -> bool {
+        let Some(word) = self.of.iter().position(|w| *w != 0) else { return false };
+        let lane = word * 64 + self.of[word].trailing_zeros() as usize;
+        self.of[word] &= self.of[word] - 1;
+        t.start(self.top, &self.rays.ray(lane));
+        self.lane[slot] = lane;
+        true
+    }
+    fn end(&mut self, slot: usize, t: &Traversal, step: Step) {
+        let lane = self.lane[slot];
+        match step {
+            Step::Done => self.hits[lane] = t.committed,
+            step => (self.left)(lane, t, step),
         }
     }
 }

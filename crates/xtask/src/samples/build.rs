@@ -21,7 +21,7 @@ pub fn source(folder: &Path) -> Result<PathBuf, String> {
     }
 }
 
-/// All examples but those that trace rays, by name.
+/// All examples, by name.
 pub fn names(source: &Path) -> Result<Vec<String>, String> {
     let folder = source.join("examples");
     let list = std::fs::read_dir(&folder).map_err(|e| format!("{}: {e}", folder.display()))?;
@@ -29,7 +29,6 @@ pub fn names(source: &Path) -> Result<Vec<String>, String> {
         .flatten()
         .filter(|e| e.path().is_dir())
         .map(|e| e.file_name().to_string_lossy().into_owned())
-        .filter(|n| !n.starts_with("ray") && n != "computeraytracing")
         .collect();
     names.sort();
     Ok(names)
