@@ -4,6 +4,7 @@ mod support;
 
 use bvh::micromap::{self, Attached, Format, Source};
 use bvh::*;
+use random::Random;
 use support::*;
 
 /// Half of a square each, at z = 0; rays come from above.
@@ -139,7 +140,7 @@ fn damaged_micromaps_hurt_nothing() {
     let place = (map_at / 256 - 1) as usize;
     assert_eq!(meets(&world, at, 0, [0.25, 0.25], 0, 0), '-');
     assert_eq!(meets(&world, at, 1, [0.25, 0.25], 0, 0), '?', "an index beyond the micromap");
-    let mut rng = Rng(7);
+    let mut rng = Random::new(7);
     let good = world.bottoms[place].slice().to_vec();
     let mut judged = 0;
     for k in 0..2000 {
@@ -147,8 +148,8 @@ fn damaged_micromaps_hurt_nothing() {
         bytes.copy_from_slice(&good);
         for _ in 0..1 + k % 3 {
             // The header's words and the triangle's record.
-            let at = [rng.below(24), 256 + rng.below(8)][rng.below(2)];
-            bytes[at] = rng.next() as u8;
+            let at = [rng.index(24), 256 + rng.index(8)][rng.index(2)];
+            bytes[at] = rng.index(256) as u8;
         }
         judged += (meets(&world, at, 0, [0.25, 0.25], 0, 0) == '?') as u32;
     }
