@@ -74,6 +74,7 @@ macro_rules! switches {
         [
             ("keeps_signs", &$($mutable)? $s.signed_zero_inf_nan),
             ("keeps_denormals", &$($mutable)? $s.keeps_denormals),
+            ("shared_is_initialized", &$($mutable)? $s.shared_is_initialized),
             ("quad_derivatives", &$($mutable)? $s.quad_derivatives),
             ("writes_memory", &$($mutable)? $s.interface.writes_memory),
             ("early_tests", &$($mutable)? $s.interface.early_tests),
@@ -116,6 +117,9 @@ fn header(s: &Shader, o: &mut String) {
     }
     if s.interface.io != Default::default() {
         let _ = writeln!(o, "io {}", s.interface.io.to_text());
+    }
+    for site in &s.sites {
+        let _ = writeln!(o, "site {}", site.to_text());
     }
     for v in &s.interface.varyings {
         let flat = if v.flat { " flat" } else { "" };

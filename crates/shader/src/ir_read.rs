@@ -296,6 +296,7 @@ impl Reader {
                 let io = StageIo::from_text(w.rest);
                 s.interface.io = io.ok_or("no stage's memory")?;
             }
+            "site" => s.sites.push(Site::from_text(w.rest).ok_or("no site")?),
             "varying" => {
                 let slot = w.number()?;
                 let (flat, no_perspective, half) = (w.eat("flat"), w.eat("no_perspective"), w.eat("half"));

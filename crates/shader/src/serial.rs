@@ -270,22 +270,39 @@ impl Part for AtomicOp {
     }
 }
 
+/// For the IR's text: hexadecimal digits.
+fn to_text(part: &impl Part) -> String {
+    let mut o = Out(Vec::new());
+    part.put(&mut o);
+    o.0.iter().map(|b| format!("{b:02x}")).collect()
+}
+
+/// What [`to_text`] made of a part; `None` for anything else.
+fn from_text<T: Part>(text: &str) -> Option<T> {
+    let digits = text.as_bytes();
+    let byte = |d: &[u8]| u8::from_str_radix(std::str::from_utf8(d).ok()?, 16).ok();
+    let bytes: Option<Vec<u8>> = digits.chunks(2).map(byte).collect();
+    let bytes = bytes?;
+    let mut i = In(&bytes);
+    let part = T::take(&mut i)?;
+    i.0.is_empty().then_some(part)
+}
+
 impl StageIo {
-    /// For the IR's text: hexadecimal digits.
     pub fn to_text(&self) -> String {
-        let mut o = Out(Vec::new());
-        self.put(&mut o);
-        o.0.iter().map(|b| format!("{b:02x}")).collect()
+        to_text(self)
     }
-    /// What [`Self::to_text`] made of it; `None` for anything else.
     pub fn from_text(text: &str) -> Option<StageIo> {
-        let digits = text.as_bytes();
-        let byte = |d: &[u8]| u8::from_str_radix(std::str::from_utf8(d).ok()?, 16).ok();
-        let bytes: Option<Vec<u8>> = digits.chunks(2).map(byte).collect();
-        let bytes = bytes?;
-        let mut i = In(&bytes);
-        let io = StageIo::take(&mut i)?;
-        i.0.is_empty().then_some(io)
+        from_text(text)
+    }
+}
+
+impl Site {
+    pub fn to_text(&self) -> String {
+        to_text(self)
+    }
+    pub fn from_text(text: &str) -> Option<Site> {
+        from_text(text)
     }
 }
 
