@@ -108,6 +108,9 @@ impl Default for Query {
 #[derive(Default)]
 struct Kept {
     queries: Vec<Query>,
+    /// Room for the rays of a batch and what they hit: not cleared for each.
+    rows: RayRows,
+    hits: Vec<Hit>,
 }
 
 /// Runs an op for a wave's lanes. `counted`: what rays visit is counted.
@@ -376,12 +379,13 @@ impl Batch {
             }
             return;
         }
-        let mut rays = Box::new(RayRows::default());
+        let Kept { queries, rows, hits } = kept;
+        rows.clear();
+        hits.resize(LANES, Hit::default());
         let mut number_of = [0; LANES];
-        let mut hits = [Hit::default(); LANES];
         for &(lane, number) in &self.lanes {
-            let q = &kept.queries[number * LANES + lane];
-            rays.set(lane, &q.ray);
+            let q = &queries[number * LANES + lane];
+            rows.set(lane, &q.ray);
             number_of[lane] = number;
             hits[lane] = q.committed;
         }
@@ -389,7 +393,7 @@ impl Batch {
         let mut seen = counted.then(WarpVisits::default);
         if let Some(top) = structures.at(self.top) {
             let mut left = |lane: usize, t: &Traversal, _| {
-                let q = &mut kept.queries[number_of[lane] * LANES + lane];
+                let q = &mut queries[number_of[lane] * LANES + lane];
                 match &mut q.traversal {
                     Some(own) => **own = t.clone(),
                     none => *none = Some(Box::new(t.clone())),
@@ -397,7 +401,7 @@ impl Batch {
                 q.progress = Progress::Candidate;
                 waiting[lane / 64] |= 1 << (lane % 64);
             };
-            trace(level, top, structures, &rays.rays(), &mut hits, &mut left, seen.as_mut());
+            trace(level, top, structures, &rows.rays(), hits, &mut left, seen.as_mut());
         }
         if let Some(mut seen) = seen {
             add_visits(wave.asked.counts, &seen.take(), self.lanes.len() as u64);
@@ -405,7 +409,7 @@ impl Batch {
         for &(lane, number) in &self.lanes {
             let waits = waiting[lane / 64] >> (lane % 64) & 1;
             if waits == 0 {
-                let q = &mut kept.queries[number * LANES + lane];
+                let q = &mut queries[number * LANES + lane];
                 q.committed = hits[lane];
                 q.progress = Progress::Ended;
             }
@@ -428,6 +432,11 @@ impl Default for RayRows {
 }
 
 impl RayRows {
+    /// No lane has a ray.
+    fn clear(&mut self) {
+        self.mask = [0; LANES / 64];
+    }
+
     pub fn set(&mut self, lane: usize, r: &Ray) {
         let [ox, oy, oz] = r.origin;
         let [dx, dy, dz] = r.direction;
