@@ -199,7 +199,9 @@ mod tests {
             for row in rows.keys() {
                 let known = client::kernels::find(row).is_some()
                     || client::pictures::find(row).is_ok()
-                    || client::launch::find(row).is_some();
+                    || client::launch::find(row).is_some()
+                    || client::rays::find(row).is_some()
+                    || client::rays::FIRST.contains(&row.as_str());
                 assert!(known, "{driver}: {row}");
             }
         }
