@@ -98,7 +98,9 @@ impl Probes {
         let (mut new, mut args) = (vec![], vec![]);
         if let Some((place, offset, mem, n, stored)) = access {
             let Some((region, wide, narrow)) = Region::of(&place) else { return vec![] };
-            if is_own(shader, &place) {
+            // In other stages, what they hand to each other lies there too.
+            let foreign = region == Region::Shared && shader.stage != Stage::Compute;
+            if foreign || is_own(shader, &place) {
                 return vec![];
             }
             site = Site::access(op, origin, region, offset, mem, n);

@@ -35,11 +35,11 @@ pub(super) struct Shadows<'a> {
 /// Adds shadows, and probes where values decide something.
 pub(super) fn add(shader: &mut Shader, invocation: [Value; 2]) {
     let compute = shader.stage == Stage::Compute;
-    // Other stages have private words that the machine writes: what they hand to each other.
-    let private = matches!(shader.stage, Stage::Compute | Stage::Vertex | Stage::Fragment);
-    let private = private && shader.scratch_words <= MAX_WORDS;
+    // Other stages have memory that the machine writes, and outputs that are memory: what they hand to each other.
+    let followed = matches!(shader.stage, Stage::Compute | Stage::Vertex | Stage::Fragment);
     let shared =
         if compute && !shader.shared_is_initialized { shader.shared_bytes.next_multiple_of(16) } else { 0 };
+    let private = followed && shader.scratch_words <= MAX_WORDS;
     let scratch = if private { shader.scratch_words } else { 0 };
     let n = shader.values.len();
     let mut all = Shadows {
@@ -54,12 +54,14 @@ pub(super) fn add(shader: &mut Shader, invocation: [Value; 2]) {
         shared,
         scratch,
     };
-    all.find();
-    all.phis();
-    for b in 0..all.shader.blocks.len() {
-        all.block(b);
+    if followed {
+        all.find();
+        all.phis();
+        for b in 0..all.shader.blocks.len() {
+            all.block(b);
+        }
+        all.sources();
     }
-    all.sources();
     let s = all.shader;
     if shared != 0 {
         s.shared_bytes = 2 * shared;
