@@ -2,7 +2,6 @@
 //! thread. With `--dump DIR` the triangles and rays are also written, for other libraries to trace the same.
 
 use bvh::*;
-use random::Random;
 use simd::Level;
 use std::io::Write;
 use std::time::{Duration, Instant};
