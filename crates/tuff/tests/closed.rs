@@ -51,6 +51,7 @@ fn a_closed_pipe_ends_in_quiet() {
         ("info --extensions", None),
         ("info --limits", None),
         ("run --counters @left.json -- true", None),
+        ("sanitize -- true", None),
         ("report @a.json -o @page.html", Some("page.html")),
         ("diff @a.json @b.json", None),
         ("diff @a.json @b.json --max-increase fma=1% --markdown @diff.md", Some("diff.md")),
