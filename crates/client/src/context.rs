@@ -114,8 +114,8 @@ impl Context {
             let mut queries = vk::PhysicalDeviceRayQueryFeaturesKHR::default().ray_query(true);
             let mut traces =
                 vk::PhysicalDeviceRayTracingPipelineFeaturesKHR::default().ray_tracing_pipeline(true);
-            let (mut has_mesh, mut has_feedback, mut has_queries, mut has_traces) =
-                (false, false, false, false);
+            let (mut has_mesh, mut has_feedback) = (false, false);
+            let (mut has_structures, mut has_queries, mut has_traces) = (false, false, false);
             if staged {
                 let has = instance
                     .enumerate_device_extension_properties(physical)
@@ -128,11 +128,14 @@ impl Context {
                 let structures =
                     [ash::khr::acceleration_structure::NAME, ash::khr::deferred_host_operations::NAME];
                 let [queries, traces] = [ash::khr::ray_query::NAME, ash::khr::ray_tracing_pipeline::NAME];
-                has_queries = structures.into_iter().chain([queries]).all(&has);
-                has_traces = has_queries && has(traces);
-                if has_queries {
-                    names.extend(structures.into_iter().chain([queries]).map(CStr::as_ptr));
+                // Some drivers have ray tracing pipelines alone.
+                has_structures = structures.into_iter().all(&has) && (has(queries) || has(traces));
+                has_queries = has_structures && has(queries);
+                has_traces = has_structures && has(traces);
+                if has_structures {
+                    names.extend(structures.map(CStr::as_ptr));
                 }
+                names.extend(has_queries.then_some(queries.as_ptr()));
                 names.extend(has_traces.then_some(traces.as_ptr()));
             }
             instance.get_physical_device_features2(physical, &mut features);
@@ -151,7 +154,10 @@ impl Context {
                 create = create.push_next(&mut feedback);
             }
             if has_queries {
-                create = create.push_next(&mut structures).push_next(&mut queries);
+                create = create.push_next(&mut queries);
+            }
+            if has_structures {
+                create = create.push_next(&mut structures);
             }
             if has_traces {
                 create = create.push_next(&mut traces);

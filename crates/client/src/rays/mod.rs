@@ -135,7 +135,14 @@ impl Ready {
     /// # Errors
     /// Those that begin with [`crate::pictures::MISSING`] say that the driver has no ray tracing.
     pub fn new(context: &Rc<Context>) -> Result<Ready> {
-        context.needs(ash::khr::ray_query::NAME)?;
+        Ready::by(context, By::Query)
+    }
+
+    /// The first rays are traced by this.
+    fn by(context: &Rc<Context>, by: By) -> Result<Ready> {
+        if by == By::Query {
+            context.needs(ash::khr::ray_query::NAME)?;
+        }
         let structures = Structures::new(context)?;
         let positions = city::triangles();
         let vertices = filled(context, &positions)?;
@@ -143,11 +150,11 @@ impl Ready {
         let bottom = structures.build(flags, &triangles(&vertices), positions.len() as u32 / 3)?;
         let top = structures.top(&[structure::instance(bottom.address, [0.0; 3])])?;
         let primary = city::primary(city::EYE);
-        let query = Tracer::new(context, By::Query, 0, 0.0)?;
+        let tracer = Tracer::new(context, by, 0, 0.0)?;
         let rays = filled(context, &primary)?;
         let hits = Buffer::addressed(context, primary.len() * 8, vk::BufferUsageFlags::empty())?;
         let count = primary.len() as u32;
-        context.run(|_, c| query.record(c, &top, &rays, &hits, count))?;
+        context.run(|_, c| tracer.record(c, &top, &rays, &hits, count))?;
         let (shadow, diffuse) = city::secondary(&positions, &primary, |i| {
             let [t, triangle] = [0, 1].map(|k| hits.words()[i * 2 + k]);
             let t = f32::from_bits(t);
@@ -264,6 +271,28 @@ impl Ready {
         }
         Ok(row)
     }
+}
+
+/// A ray: origin, least t, direction, greatest t; and what it hits: bits of t (below 0: nothing) and the triangle's number.
+pub type Traced = ([f32; 8], [u32; 2]);
+
+/// Traces the rays of all kinds by a ray tracing pipeline, or `given` ones. Of shadow rays, which end with any hit, both words of a hit are 0.
+pub fn hits(context: &Rc<Context>, given: Option<[Vec<[f32; 8]>; 3]>) -> Result<[Vec<Traced>; 3]> {
+    let ready = Ready::by(context, By::Pipeline)?;
+    let of = |rays: Rays| -> Result<Vec<Traced>> {
+        let own = || {
+            let words = ready.rays[rays as usize].words();
+            words.as_chunks::<8>().0.iter().map(|r| r.map(f32::from_bits)).collect()
+        };
+        let list = given.as_ref().map_or_else(own, |given| given[rays as usize].clone());
+        let flags = if rays == Rays::Shadow { 0xC } else { 0 };
+        let tracer = Tracer::new(context, By::Pipeline, flags, 0.0)?;
+        let hits = Buffer::addressed(context, list.len() * 8, vk::BufferUsageFlags::empty())?;
+        let buffer = filled(context, &list)?;
+        context.run(|_, c| tracer.record(c, &ready.top, &buffer, &hits, list.len() as u32))?;
+        Ok(list.into_iter().zip(hits.words().as_chunks::<2>().0.iter().copied()).collect())
+    };
+    Ok([of(Rays::Primary)?, of(Rays::Shadow)?, of(Rays::Diffuse)?])
 }
 
 impl Drop for Ready {
