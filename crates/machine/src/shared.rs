@@ -88,7 +88,7 @@ impl Shared {
         // What all goes through, one after the other goes through.
         let all = settings::get().trace == Some(settings::Trace::All);
         // Findings are the same in every run: accesses are heard of in one order.
-        let threads = if all || crate::sanitizer::wanted() { 1 } else { thread_count() };
+        let threads = if all || settings::get().sanitize.is_some() { 1 } else { thread_count() };
         if settings::lacks_level() {
             report.error(&format!("TUFF_SIMD: this CPU lacks that level; {:?} runs", settings::level()));
         }
