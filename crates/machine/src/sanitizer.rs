@@ -101,7 +101,14 @@ impl Sanitizer {
         let mut races = self.races.lock();
         races.step();
         let mut accesses = 0;
+        let buffer = if site.op == ProbeOp::Read && site.is_buffer() { wave.buffer() } else { None };
         for (warp, lanes) in wave.warps() {
+            if let Some(buffer) = buffer
+                && self.is_harmless(wave, site, warp, lanes, buffer)
+            {
+                accesses += lanes.count_ones() as u64;
+                continue;
+            }
             let of = |k: usize| wave.operand(k, warp);
             let first = site.op.operands() - 2;
             let leader = lanes.trailing_zeros() as usize & 15;
@@ -203,13 +210,35 @@ impl Sanitizer {
         });
     }
 
+    /// Most reads: of one buffer, within it, and of bytes that the dispatch does not write.
+    fn is_harmless(&self, wave: &ProbeWave, site: &Site, warp: usize, lanes: u16, buffer: [u64; 2]) -> bool {
+        let offsets = wave.operand(0, warp);
+        let (mut low, mut high) = (u32::MAX, 0);
+        for (l, offset) in offsets.into_iter().enumerate() {
+            let there = lanes >> l & 1 == 1;
+            low = low.min(if there { offset } else { u32::MAX });
+            high = high.max(if there { offset } else { 0 });
+        }
+        // Where a constant offset takes the sum round 2³², the general way knows more.
+        let (low, high) = (low.checked_add(site.offset), high.checked_add(site.offset));
+        let (Some(low), Some(high)) = (low, high) else { return false };
+        let [base, size] = buffer;
+        let end = high as u64 + site.bytes as u64;
+        end <= size && !self.writes(base + low as u64..base + end)
+    }
+
     /// Whether the dispatch may write what some lanes read.
     fn may_be_written(&self, addresses: &[u64; 16], lanes: u16, bytes: u64) -> bool {
-        let Some(written) = &self.written else { return true };
         let all = (0..16).filter(|l| lanes >> l & 1 == 1).map(|l| addresses[l]);
         let (low, high) =
             all.fold((u64::MAX, 0), |(low, high), a| (low.min(a), high.max(a.saturating_add(bytes))));
-        written.iter().any(|w| w.start < high && low < w.end)
+        self.writes(low..high)
+    }
+
+    /// Whether the dispatch may write any of these bytes.
+    fn writes(&self, bytes: Range<u64>) -> bool {
+        let Some(written) = &self.written else { return true };
+        written.iter().any(|w| w.start < bytes.end && bytes.start < w.end)
     }
 
     /// An access outside its buffer or the workgroup's memory.

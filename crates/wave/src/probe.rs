@@ -46,6 +46,17 @@ impl ProbeWave<'_> {
         self.row(self.wide, warp)
     }
 
+    /// Address and size in bytes of the buffer (0 and 0: none) of an access by a descriptor that all lanes share.
+    pub fn buffer(&self) -> Option<[u64; 2]> {
+        if self.wide.step != 0 {
+            return None;
+        }
+        let descriptor: u64 = self.row(self.wide, 0);
+        // SAFETY: the registers that a PROBE_BUF names hold what DESC gave (the check of programs); a uniform one was computed for the
+        // wave, which has active lanes.
+        Some(unsafe { *(descriptor as *const [u64; 2]) })
+    }
+
     /// Address and size in bytes of the buffer that each active lane's descriptor names (0 and 0: none), of an access by descriptor.
     pub fn buffers(&self, warp: usize, lanes: u16) -> [[u64; 2]; 16] {
         let descriptors: [u64; 16] = self.row(self.wide, warp);
