@@ -246,6 +246,15 @@ impl Shadows<'_> {
         );
     }
 
+    /// A component of an output that nothing writes: no decision of the shader's, for blocks have members that are not used, and colours
+    /// are often written without alpha.
+    fn is_unwritten(&self, mut v: Value) -> bool {
+        while let Inst::Un(Un::FCanon | Un::Mov | Un::F16Round, of) = self.shader.data(v).inst {
+            v = of;
+        }
+        self.shader.data(v).inst == Inst::Input(Input::Undefined)
+    }
+
     /// Probes before an instruction: addresses, and values that others see.
     fn sinks(&mut self, v: Value) {
         let (place, stored): (Option<Place>, Vec<Value>) = match &self.shader.data(v).inst {
@@ -259,10 +268,7 @@ impl Shadows<'_> {
                 (Some(*place), [Some(*a), *b].into_iter().flatten().filter(|_| seen).collect())
             }
             Inst::Image(i) if matches!(i.op, ImageOp::Write | ImageOp::Atomic(_)) => (None, i.data.clone()),
-            // One that nothing writes is no decision of the shader's: an output block has members that are not used.
-            Inst::Output { value, .. } if self.shader.data(*value).inst != Inst::Input(Input::Undefined) => {
-                (None, vec![*value])
-            }
+            Inst::Output { value, .. } if !self.is_unwritten(*value) => (None, vec![*value]),
             _ => return,
         };
         if let Some(
