@@ -18,6 +18,7 @@ use std::time::Duration;
 #[command(after_help = "\
 Examples:
   tuff demo
+  tuff demo --only paths
   tuff demo --only city --rounds 1 --out /tmp/city.png --columns 0")]
 pub struct Args {
     /// Output file for the city's picture; the others go to the same folder. Default: tuff-demo.png in the target folder.
