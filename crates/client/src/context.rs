@@ -36,6 +36,11 @@ impl Context {
         Self::made(Library::any()?, &[], &[], std::ptr::null_mut(), true)
     }
 
+    /// As [`Context::staged`], with labels of VK_EXT_debug_utils.
+    pub fn labelled() -> Result<Rc<Self>> {
+        Self::made(Library::any()?, &[ash::ext::debug_utils::NAME], &[], std::ptr::null_mut(), true)
+    }
+
     /// Opens the first device of `library`, enabling every core feature up to Vulkan 1.3 that it reports.
     pub fn with(library: Library) -> Result<Rc<Self>> {
         Self::extended(library, &[], std::ptr::null_mut())

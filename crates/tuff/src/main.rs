@@ -36,7 +36,7 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Task {
-    /// Draw a city and ray march a ball; write the pictures and print the measurements.
+    /// Draw and path trace a city and ray march a ball; write the pictures and print the measurements.
     Demo(demo::Args),
     /// Show a summary of what the driver reports, or its extensions and limits.
     Info(info::Args),

@@ -50,7 +50,7 @@ fn ask(voice: &mut Voice, ask: Ask) -> Result<(f64, f64)> {
     };
     match serde_json::from_value(value).map_err(|e| Error(e.to_string()))? {
         Answer::Span { wall, cpu } => Ok((wall, cpu)),
-        Answer::Drawn { .. } => Err(Error("an unexpected answer".into())),
+        Answer::Drawn { .. } | Answer::Traced { .. } => Err(Error("an unexpected answer".into())),
     }
 }
 

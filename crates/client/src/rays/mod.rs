@@ -2,14 +2,16 @@
 //! updates of acceleration structures; the first trace of a new pipeline.
 
 mod city;
+mod pipeline;
 mod structure;
 mod trace;
 
 use crate::measure::{Moment, Span};
 use crate::{Buffer, Context, Error, Result};
 use ash::vk;
+pub use pipeline::Pipeline;
 use std::rc::Rc;
-use structure::{Structure, Structures, triangles};
+pub use structure::{Structure, Structures, indexed, instance, triangles};
 use trace::Tracer;
 
 /// Rays of one kind.
@@ -118,7 +120,9 @@ struct Row {
     _buffers: Vec<Buffer>,
 }
 
-const INPUT: vk::BufferUsageFlags = vk::BufferUsageFlags::ACCELERATION_STRUCTURE_BUILD_INPUT_READ_ONLY_KHR;
+/// Usage of buffers that structures are built from.
+pub const INPUT: vk::BufferUsageFlags =
+    vk::BufferUsageFlags::ACCELERATION_STRUCTURE_BUILD_INPUT_READ_ONLY_KHR;
 
 fn bytes<T: Copy, const N: usize>(all: &[[T; N]]) -> &[u8] {
     // SAFETY: the callers' elements are floats and words, without padding.

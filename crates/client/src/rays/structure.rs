@@ -37,12 +37,26 @@ pub struct Job {
 
 /// Three floats a vertex, three vertices a triangle, opaque.
 pub fn triangles(vertices: &Buffer) -> Input {
+    of_triangles(vertices, 12)
+}
+
+/// Opaque triangles of words as indices and of vertices that begin with three floats, `stride` bytes each.
+pub fn indexed(vertices: &Buffer, stride: u64, indices: &Buffer) -> Input {
+    let mut input = of_triangles(vertices, stride);
+    let at = vk::DeviceOrHostAddressConstKHR { device_address: indices.address() };
+    // SAFETY: the member that `of_triangles` has set.
+    let data = unsafe { input.geometry.geometry.triangles };
+    input.geometry.geometry.triangles = data.index_type(vk::IndexType::UINT32).index_data(at);
+    input
+}
+
+fn of_triangles(vertices: &Buffer, stride: u64) -> Input {
     let at = vk::DeviceOrHostAddressConstKHR { device_address: vertices.address() };
     let data = vk::AccelerationStructureGeometryTrianglesDataKHR::default()
         .vertex_format(vk::Format::R32G32B32_SFLOAT)
         .vertex_data(at)
-        .vertex_stride(12)
-        .max_vertex((vertices.bytes().len() / 12) as u32 - 1)
+        .vertex_stride(stride)
+        .max_vertex((vertices.bytes().len() as u64 / stride) as u32 - 1)
         .index_type(vk::IndexType::NONE_KHR);
     Input {
         kind: vk::AccelerationStructureTypeKHR::BOTTOM_LEVEL,

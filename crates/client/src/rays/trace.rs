@@ -1,6 +1,7 @@
 //! Pipelines that trace rays from one buffer and write their hits to another.
 
 use super::By;
+use super::pipeline::{Tables, traced};
 use super::structure::Structure;
 use crate::{Buffer, Context, Error, Result};
 use ash::vk;
@@ -24,14 +25,6 @@ const PUSH: u32 = 28;
 const GROUP: u32 = 64;
 /// Rays in a row of a launch.
 const WIDTH: u32 = 1024;
-
-/// A ray tracing pipeline's commands and tables.
-struct Tables {
-    commands: ash::khr::ray_tracing_pipeline::Device,
-    /// Ray generation, miss, hit, callable.
-    regions: [vk::StridedDeviceAddressRegionKHR; 4],
-    _records: Buffer,
-}
 
 pub struct Tracer {
     context: Rc<Context>,
@@ -131,20 +124,7 @@ impl Tracer {
             device.cmd_push_constants(commands, self.layout, stage, 0, &push);
             match &self.tables {
                 None => device.cmd_dispatch(commands, count.div_ceil(GROUP), 1, 1),
-                Some(t) => {
-                    let [generation, miss, hit, callable] = &t.regions;
-                    let height = count.div_ceil(WIDTH);
-                    t.commands.cmd_trace_rays(
-                        commands,
-                        generation,
-                        miss,
-                        hit,
-                        callable,
-                        count.min(WIDTH),
-                        height,
-                        1,
-                    );
-                }
+                Some(t) => t.trace(commands, 0, [count.min(WIDTH), count.div_ceil(WIDTH)]),
             }
             device.cmd_pipeline_barrier(
                 commands,
@@ -166,67 +146,5 @@ impl Drop for Tracer {
             self.context.device.destroy_pipeline(self.pipeline, None);
             self.context.device.destroy_pipeline_layout(self.layout, None);
         }
-    }
-}
-
-/// A pipeline of the three stages, a group and a record each.
-///
-/// # Safety
-/// The handles are alive.
-unsafe fn traced(
-    context: &Rc<Context>,
-    layout: vk::PipelineLayout,
-    stages: &[vk::PipelineShaderStageCreateInfo],
-) -> Result<(vk::Pipeline, Tables)> {
-    let commands = ash::khr::ray_tracing_pipeline::Device::new(&context.instance, &context.device);
-    let mut limits = vk::PhysicalDeviceRayTracingPipelinePropertiesKHR::default();
-    let mut properties = vk::PhysicalDeviceProperties2::default().push_next(&mut limits);
-    let unused = vk::SHADER_UNUSED_KHR;
-    let group = |ty, general, closest| {
-        vk::RayTracingShaderGroupCreateInfoKHR::default()
-            .ty(ty)
-            .general_shader(general)
-            .closest_hit_shader(closest)
-            .any_hit_shader(unused)
-            .intersection_shader(unused)
-    };
-    let groups = [
-        group(vk::RayTracingShaderGroupTypeKHR::GENERAL, 0, unused),
-        group(vk::RayTracingShaderGroupTypeKHR::GENERAL, 1, unused),
-        group(vk::RayTracingShaderGroupTypeKHR::TRIANGLES_HIT_GROUP, unused, 2),
-    ];
-    let info = vk::RayTracingPipelineCreateInfoKHR::default()
-        .stages(stages)
-        .groups(&groups)
-        .max_pipeline_ray_recursion_depth(1)
-        .layout(layout);
-    // SAFETY: plain Vulkan calls with structs that outlive them.
-    unsafe {
-        context.instance.get_physical_device_properties2(context.physical, &mut properties);
-        let (none, cache) = (vk::DeferredOperationKHR::null(), vk::PipelineCache::null());
-        let pipeline = commands
-            .create_ray_tracing_pipelines(none, cache, &[info], None)
-            .map_err(|(_, r)| Error(format!("vkCreateRayTracingPipelinesKHR: {r:?}")))?[0];
-        let size = limits.shader_group_handle_size as usize;
-        let handles = commands
-            .get_ray_tracing_shader_group_handles(pipeline, 0, 3, 3 * size)
-            .map_err(Error::vk("vkGetRayTracingShaderGroupHandlesKHR"))?;
-        let step = (size as u64).next_multiple_of(u64::from(
-            limits.shader_group_base_alignment.max(limits.shader_group_handle_alignment).max(1),
-        ));
-        let usage = vk::BufferUsageFlags::SHADER_BINDING_TABLE_KHR;
-        let mut records = Buffer::addressed(context, 4 * step as usize, usage)?;
-        let first = records.address().next_multiple_of(step) - records.address();
-        let to = &mut records.bytes_mut()[first as usize..];
-        for (record, handle) in to.chunks_exact_mut(step as usize).zip(handles.chunks_exact(size)) {
-            record[..size].copy_from_slice(handle);
-        }
-        let region = |k: u64| vk::StridedDeviceAddressRegionKHR {
-            device_address: records.address() + first + k * step,
-            stride: step,
-            size: step,
-        };
-        let regions = [region(0), region(1), region(2), Default::default()];
-        Ok((pipeline, Tables { commands, regions, _records: records }))
     }
 }

@@ -1,11 +1,11 @@
 //! What a demo's child is asked about the city.
 
-use super::{City, Pipelines};
+use super::{City, Pipelines, paths};
 use ash::vk;
 use client::measure::Moment;
 use client::{Context, Error, Result};
 use serde::{Deserialize, Serialize};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 #[derive(Serialize, Deserialize, Clone, Debug)]
@@ -17,6 +17,8 @@ pub enum Ask {
     /// Draw a frame and write its RGBA bytes there, and the cores' cycles of each tile as 32-bit words, if the driver counts by
     /// region.
     Picture { rgba: PathBuf, heat: PathBuf },
+    /// Trace the picture of paths at this size and write its RGBA bytes there.
+    Paths { size: [u32; 2], rgba: PathBuf },
 }
 
 #[derive(Serialize, Deserialize, Clone, Debug)]
@@ -28,6 +30,13 @@ pub enum Answer {
     },
     Drawn {
         triangles: u32,
+    },
+    /// Seconds (wall, CPU) of the structures' build, of the pipeline's creation and picture; by
+    /// bounce the rays of paths and those to the sun.
+    Traced {
+        build: [f64; 2],
+        picture: [f64; 2],
+        rays: Vec<[u32; 2]>,
     },
 }
 
@@ -45,6 +54,10 @@ pub struct Memory(Option<Ready>);
 impl Memory {
     pub fn answer(&mut self, context: &Rc<Context>, ask: serde_json::Value) -> Result<serde_json::Value> {
         let ask = serde_json::from_value(ask).map_err(|e| Error(format!("bad request: {e}")))?;
+        if let Ask::Paths { size, rgba } = ask {
+            let answer = serde_json::to_value(traced(size, &rgba)?);
+            return answer.map_err(|e| Error(e.to_string()));
+        }
         if self.0.is_none() {
             let city = City::new(context)?;
             let start = Moment::now();
@@ -58,6 +71,17 @@ impl Memory {
         let answer = self.0.as_mut().expect("set up above").answer(context, ask)?;
         serde_json::to_value(answer).map_err(|e| Error(e.to_string()))
     }
+}
+
+fn write(path: &Path, bytes: &[u8]) -> Result<()> {
+    std::fs::write(path, bytes).map_err(|e| Error::file(path, e))
+}
+
+fn traced(size: [u32; 2], rgba: &Path) -> Result<Answer> {
+    let traced = paths::trace(size)?;
+    write(rgba, &traced.rgba)?;
+    let [build, picture] = [traced.build, traced.picture].map(|s| [s.wall, s.cpu]);
+    Ok(Answer::Traced { build, picture, rays: traced.rays })
 }
 
 impl Ready {
@@ -77,15 +101,13 @@ impl Ready {
                 }
             }
             Ask::Picture { rgba, heat } => {
-                let write = |path: &PathBuf, bytes: &[u8]| {
-                    std::fs::write(path, bytes).map_err(|e| Error(format!("{}: {e}", path.display())))
-                };
                 context.submit_and_wait(self.commands)?;
                 write(&rgba, &self.city.picture()?)?;
                 let counts = City::heat_map()?;
                 write(&heat, &counts.iter().flat_map(|c| c.to_le_bytes()).collect::<Vec<_>>())?;
                 Ok(Answer::Drawn { triangles: self.city.triangles() })
             }
+            Ask::Paths { size, rgba } => traced(size, &rgba),
         }
     }
 }

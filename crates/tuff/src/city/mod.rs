@@ -4,6 +4,7 @@
 mod child;
 mod math;
 mod mesh;
+pub mod paths;
 mod regions;
 mod texels;
 

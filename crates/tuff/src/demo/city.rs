@@ -19,7 +19,7 @@ struct Figures {
     counts: Vec<u32>,
 }
 
-fn ask(voice: &mut Voice, ask: &Ask) -> Result<Answer> {
+pub(super) fn ask(voice: &mut Voice, ask: &Ask) -> Result<Answer> {
     let value = serde_json::to_value(ask).map_err(|e| Error(e.to_string()))?;
     match voice.ask(&Request::Own(value)).map_err(Error)? {
         session::Answer::Own(value) => serde_json::from_value(value).map_err(|e| Error(e.to_string())),
@@ -60,7 +60,7 @@ fn measure(driver: &Driver, rounds: usize) -> Result<Figures> {
 }
 
 /// Share of pixels that differ by more than 16 of 255 in a channel: edges and levels may, a little.
-fn agreement(own: &[u8], peer: &[u8]) -> String {
+pub(super) fn agreement(own: &[u8], peer: &[u8]) -> String {
     let far = |(a, b): &(&[u8], &[u8])| a.iter().zip(*b).any(|(a, b)| a.abs_diff(*b) > 16);
     let pixels = own.len() / 4;
     let different = own.chunks_exact(4).zip(peer.chunks_exact(4)).filter(far).count();

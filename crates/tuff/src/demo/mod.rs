@@ -1,11 +1,12 @@
-//! `tuff demo`: a city drawn with triangles, and a ball ray marched by a compute shader, on Tuff and on the installed
-//! peers. Every driver runs in a child process of its own, through the Vulkan loader, or without one by loading the
+//! `tuff demo`: a city drawn with triangles and path traced, and a ball ray marched by a compute shader, on Tuff and on
+//! the installed peers. Every driver runs in a child process of its own, through the Vulkan loader, or without one by loading the
 //! driver itself. It ends with a page of what that cost (`tuff report`).
 
 mod city;
 mod heat;
 mod march;
 mod page;
+mod paths;
 
 use client::drivers::{Driver, Threads};
 use client::session::{Answer, Request, Voice};
@@ -17,6 +18,7 @@ use std::time::Duration;
 #[command(after_help = "\
 Examples:
   tuff demo
+  tuff demo --only paths
   tuff demo --only city --rounds 1 --out /tmp/city.png --columns 0")]
 pub struct Args {
     /// Output file for the city's picture; the others go to the same folder. Default: tuff-demo.png in the target folder.
@@ -28,7 +30,7 @@ pub struct Args {
     /// Width of the thumbnail in characters; 0 for none.
     #[arg(long, default_value_t = 64)]
     columns: usize,
-    /// Only one part: city or march.
+    /// Only one part: city, paths or march.
     #[arg(long)]
     only: Option<String>,
 }
@@ -53,6 +55,9 @@ pub fn run(args: &Args) -> client::Result<()> {
     if args.wants("city") {
         city::run(args)?;
     }
+    if args.wants("paths") {
+        paths::run(args)?;
+    }
     if args.wants("march") {
         march::run(args)?;
     }
@@ -74,10 +79,15 @@ fn draw_bars<'a>(title: &str, times: impl Iterator<Item = (&'a String, f64)> + C
 }
 
 fn voice(driver: &Driver, threads: Threads) -> client::Result<Voice> {
+    Voice::start(command()?, driver, threads, Duration::from_secs(120))
+}
+
+/// This program as a child.
+fn command() -> client::Result<Command> {
     let this = std::env::current_exe().map_err(|e| client::Error(format!("own path: {e}")))?;
     let mut command = Command::new(this);
     command.arg("child");
-    Voice::start(command, driver, threads, Duration::from_secs(120))
+    Ok(command)
 }
 
 /// Asks a fresh child one thing.
