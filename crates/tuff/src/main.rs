@@ -6,6 +6,7 @@ extern crate say;
 mod annotate;
 mod check;
 mod city;
+mod coverage;
 mod demo;
 mod diff;
 mod gl;
@@ -44,6 +45,8 @@ enum Task {
     Run(run::Args),
     /// Run a program and report what its shaders do wrong: data races, accesses out of bounds (docs/sanitize.md).
     Sanitize(sanitize::Args),
+    /// Run a program and write which lines, functions and branches of its shaders ran, for lcov (docs/coverage.md).
+    Coverage(coverage::Args),
     /// Run an OpenGL program on Tuff, through Mesa's zink, with GL_AMD_performance_monitor.
     #[command(after_help = "\
 Examples:
@@ -80,6 +83,7 @@ impl Task {
             | Task::Info(_)
             | Task::Run(_)
             | Task::Sanitize(_)
+            | Task::Coverage(_)
             | Task::Gl(_)
             | Task::Shader(_)
             | Task::Overhead(_) => true,
@@ -117,6 +121,7 @@ fn main() -> ExitCode {
         Task::Whatif(args) => whatif::run(&args),
         Task::Run(args) => return ended(run::run(&args)),
         Task::Sanitize(args) => return ended(sanitize::run(&args)),
+        Task::Coverage(args) => return ended(coverage::run(&args)),
         Task::Gl(args) => {
             let done = gl::environment().and_then(|more| run::common(&args, None, more));
             return ended(done.map(|d| d.code()));

@@ -52,6 +52,7 @@ fn a_closed_pipe_ends_in_quiet() {
         ("info --limits", None),
         ("run --counters @left.json -- true", None),
         ("sanitize -- true", None),
+        ("coverage -o @shaders.info -- true", Some("shaders.info")),
         ("report @a.json -o @page.html", Some("page.html")),
         ("diff @a.json @b.json", None),
         ("diff @a.json @b.json --max-increase fma=1% --markdown @diff.md", Some("diff.md")),

@@ -114,7 +114,8 @@ pub fn capture(private: &Private, processes: &[Process], to: &Path) -> Result<bo
     Ok(true)
 }
 
-fn files(folder: &Path) -> Vec<PathBuf> {
+/// Of a folder, by their names.
+pub fn files(folder: &Path) -> Vec<PathBuf> {
     let mut all: Vec<_> =
         std::fs::read_dir(folder).into_iter().flatten().flatten().map(|e| e.path()).collect();
     all.sort();

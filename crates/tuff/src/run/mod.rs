@@ -143,21 +143,35 @@ pub fn common(args: &Common, shaders: Option<&Path>, more: More) -> Result<Ended
 
 /// Runs the program with sanitised shaders; the files that its processes have left, in a folder that lives as long as the result.
 pub fn findings(program: &[String]) -> Result<(Ended, Left)> {
-    let private = Private::new(vec![Kind::Findings])?;
+    let (mut ended, left) = alone(program, Kind::Findings)?;
+    if ended.why.is_empty() && left.files.is_empty() {
+        ended.why = format!("{} never created a device on Tuff: nothing was checked", program[0]);
+    }
+    Ok((ended, left))
+}
+
+/// Runs the program with instrumented shaders; a `.json` of each shader that ran in each process, beside its `.spv`.
+pub fn shaders(program: &[String]) -> Result<(Ended, Left)> {
+    let (mut ended, mut left) = alone(program, Kind::Shaders)?;
+    left.files = left.files.iter().flat_map(|folder| gather::files(folder)).collect();
+    left.files.retain(|f| f.extension().is_some_and(|e| e == "json"));
+    if ended.why.is_empty() && left.files.is_empty() {
+        ended.why = format!("{} has run no shader on Tuff: nothing was counted", program[0]);
+    }
+    Ok((ended, left))
+}
+
+/// Runs the program, asked for one kind of files.
+fn alone(program: &[String], kind: Kind) -> Result<(Ended, Left)> {
+    let private = Private::new(vec![kind])?;
     let mut command = prepared(program, vec![])?;
     private.ask(&mut command);
     let status = client::child::run(&mut command).map_err(|e| failed(&command, e))?;
     private.wait();
     let processes = private.processes();
     lost(&private, &processes).iter().for_each(|line| eprintln!("tuff: {line}"));
-    let files = private.left(Kind::Findings);
-    let why = match status.success() {
-        false => failed(&command, status).0,
-        true if files.is_empty() => {
-            format!("{} never created a device on Tuff: nothing was checked", command.get_program().display())
-        }
-        true => String::new(),
-    };
+    let files = private.left(kind);
+    let why = if status.success() { String::new() } else { failed(&command, status).0 };
     Ok((Ended { status, why }, Left { files, _folder: private }))
 }
 
