@@ -90,11 +90,17 @@ fn source() -> PathBuf {
 
 #[test]
 fn counts_are_those_worked_out_by_hand() {
-    for settings in [vec![], vec![("TUFF_THREADS", "1")], vec![("TUFF_THREADS", "2"), ("TUFF_JIT", "0")]] {
+    for (shader, settings) in [
+        (SHADER, vec![]),
+        // OpLine, and a source to which glslang has added a preamble.
+        ("coverage/collatz.g.spv", vec![]),
+        (SHADER, vec![("TUFF_THREADS", "1")]),
+        (SHADER, vec![("TUFF_THREADS", "2"), ("TUFF_JIT", "0")]),
+    ] {
         let place = Place::new();
-        let done = place.run(&[], ONCE, SHADER, &settings);
+        let done = place.run(&[], ONCE, shader, &settings);
         assert!(done.status.success(), "{}", said(&done));
-        assert_eq!(place.read("coverage.info"), expected(&source(), 1), "{settings:?}");
+        assert_eq!(place.read("coverage.info"), expected(&source(), 1), "{shader} {settings:?}");
         let text = std::fs::read_to_string(spirv("coverage/collatz.comp")).unwrap();
         assert_eq!(std::fs::read_to_string(place.0.path().join(source())).unwrap(), text);
         assert!(
@@ -149,6 +155,16 @@ fn nothing_counted_is_a_failure() {
     assert!(!done.status.success(), "{}", said(&done));
     assert!(said(&done).contains("1 of 1 shaders have no line information"), "{}", said(&done));
     assert_eq!(place.read("coverage.info"), "");
+}
+
+#[test]
+fn a_source_on_disk_is_not_written_again() {
+    let place = Place::new();
+    std::fs::copy(spirv("coverage/collatz.comp"), place.0.path().join("collatz.comp")).unwrap();
+    let done = place.run(&[], ONCE, SHADER, &[]);
+    assert!(done.status.success(), "{}", said(&done));
+    assert_eq!(place.read("coverage.info"), expected(Path::new("collatz.comp"), 1));
+    assert!(!place.0.path().join("coverage.sources").exists());
 }
 
 #[test]

@@ -51,7 +51,8 @@ pub fn read(json: &Path) -> Result<Counted> {
     for row in &file.blocks {
         let block = table.get(row.index as usize).zip(row.values.get(metric));
         let (block, n) = block.ok_or_else(|| Error::file(json, format!("no block {}", row.index)))?;
-        *by_label.entry(block.label).or_default() += n;
+        let sum = by_label.entry(block.label).or_default();
+        *sum = sum.saturating_add(*n);
     }
     let all = blocks(&module, Entry::All).map_err(|e| wrong(&e))?;
     let lines = by_line(&module, Entry::All).map_err(|e| wrong(&e))?.stretches;
