@@ -4,7 +4,7 @@ use crate::lost::{Place, Title};
 use parking_lot::Mutex;
 use sanitize::{Access, Conflict, Finding, Findings, Invocation, Kind, Location, Memory, Races, Space, What};
 use shader::bytecode::Program;
-use shader::ir::{Decides, ProbeOp, Region, Site, Stage, Undefined};
+use shader::ir::{Decides, ProbeOp, Region, Site, Undefined};
 use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::LazyLock;
@@ -284,7 +284,7 @@ impl Sanitizer {
             kind,
             message: format!("{what} {decides}"),
             pipeline: called(wave.program),
-            stage: stage(wave.program.stage).into(),
+            stage: wave.program.stage.name().into(),
             command: self.command.clone(),
             here,
             there: Some(location(wave.program, birth)),
@@ -306,7 +306,7 @@ impl Sanitizer {
             kind,
             message,
             pipeline: called(wave.program),
-            stage: stage(program.stage).into(),
+            stage: program.stage.name().into(),
             command: self.command.clone(),
             here: location(program, site),
             there,
@@ -391,24 +391,5 @@ fn between(conflict: &Conflict, group: u32) -> &'static str {
     match conflict.by.group == group {
         true => "of one workgroup are not ordered",
         false => "of different workgroups are not ordered",
-    }
-}
-
-fn stage(s: Stage) -> &'static str {
-    match s {
-        Stage::Vertex => "vertex",
-        Stage::TessControl => "tessellation control",
-        Stage::TessEval => "tessellation evaluation",
-        Stage::Geometry => "geometry",
-        Stage::Task => "task",
-        Stage::Mesh => "mesh",
-        Stage::Fragment => "fragment",
-        Stage::Compute => "compute",
-        Stage::RayGen => "ray generation",
-        Stage::Intersection => "intersection",
-        Stage::AnyHit => "any-hit",
-        Stage::ClosestHit => "closest-hit",
-        Stage::Miss => "miss",
-        Stage::Callable => "callable",
     }
 }

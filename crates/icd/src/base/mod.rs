@@ -14,3 +14,4 @@ pub(crate) mod hash;
 pub(crate) mod object;
 pub(crate) mod panics;
 pub(crate) mod signed;
+pub(crate) mod stage;

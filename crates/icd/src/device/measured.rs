@@ -2,6 +2,7 @@
 //! cost: for each stage that ran, `STAGE-ENTRY-HASH.spv` (the application's module) and `.json` (what `tuff annotate`
 //! reads). A capture (`TUFF_CAPTURE`, docs/capture.md) has them too. What an application instruments and captures itself goes to its own objects instead.
 
+use crate::base::stage::stage_of;
 use crate::device::code::Code;
 use machine::instrumentation::{Active, Instrumentation, METRIC, METRICS, OTHERS, Work};
 use parking_lot::Mutex;
@@ -136,7 +137,7 @@ fn write_to(folder: &Path) {
         let stage = stage_name(vk::ShaderStageFlags::from_raw(stage));
         let safe: String =
             entry.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).take(40).collect();
-        let file = folder.join(format!("{stage}-{safe}-{:016x}", (hash >> 64) as u64));
+        let file = folder.join(format!("{}-{safe}-{:016x}", stage.replace(' ', "-"), (hash >> 64) as u64));
         let words: Vec<u8> = shader.code.module.words().iter().flat_map(|w| w.to_le_bytes()).collect();
         let done = std::fs::write(file.with_extension("spv"), words)
             .and_then(|()| std::fs::write(file.with_extension("json"), json(stage, &entry, &shader)));
@@ -178,11 +179,7 @@ fn json(stage: &str, entry: &str, of: &Shader) -> String {
     out + "\n]}\n"
 }
 
-/// A stage in file names and in what tools print.
+/// A stage as tools print it.
 pub(crate) fn stage_name(stage: vk::ShaderStageFlags) -> &'static str {
-    match stage {
-        vk::ShaderStageFlags::VERTEX => "vertex",
-        vk::ShaderStageFlags::FRAGMENT => "fragment",
-        _ => "compute",
-    }
+    stage_of(stage).map_or("unknown", shader::ir::Stage::name)
 }

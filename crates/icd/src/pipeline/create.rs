@@ -7,6 +7,7 @@ use crate::base::given::{Call, Doomed, In, OutSlice};
 use crate::base::hash::Hasher128;
 use crate::base::object::{self, Object};
 use crate::base::signed::Body;
+use crate::base::stage::stage_of;
 use crate::descriptor::mappings::Mappings;
 use crate::device::Device;
 use crate::device::instrumentation::INSTRUMENT_SHADERS;
@@ -405,27 +406,6 @@ impl Source {
         let program = program.map_err(|e| self.failed(&e))?;
         Ok(Arc::new(Compiled { program: Arc::new(program), name: self.entry.clone() }))
     }
-}
-
-/// The compiler's name of a stage.
-pub(crate) fn stage_of(stage: vk::ShaderStageFlags) -> Option<Stage> {
-    Some(match stage {
-        vk::ShaderStageFlags::VERTEX => Stage::Vertex,
-        vk::ShaderStageFlags::TESSELLATION_CONTROL => Stage::TessControl,
-        vk::ShaderStageFlags::TESSELLATION_EVALUATION => Stage::TessEval,
-        vk::ShaderStageFlags::GEOMETRY => Stage::Geometry,
-        vk::ShaderStageFlags::TASK_EXT => Stage::Task,
-        vk::ShaderStageFlags::MESH_EXT => Stage::Mesh,
-        vk::ShaderStageFlags::FRAGMENT => Stage::Fragment,
-        vk::ShaderStageFlags::COMPUTE => Stage::Compute,
-        vk::ShaderStageFlags::RAYGEN_KHR => Stage::RayGen,
-        vk::ShaderStageFlags::INTERSECTION_KHR => Stage::Intersection,
-        vk::ShaderStageFlags::ANY_HIT_KHR => Stage::AnyHit,
-        vk::ShaderStageFlags::CLOSEST_HIT_KHR => Stage::ClosestHit,
-        vk::ShaderStageFlags::MISS_KHR => Stage::Miss,
-        vk::ShaderStageFlags::CALLABLE_KHR => Stage::Callable,
-        _ => return None,
-    })
 }
 
 /// What a compilation depends on besides the shader.

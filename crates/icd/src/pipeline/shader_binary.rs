@@ -4,6 +4,7 @@
 use crate::base::answer::Answer;
 use crate::base::hash::Hasher128;
 use crate::base::signed::{Draft, Header, Verified};
+use crate::base::stage::stage_of;
 use crate::instance::limits::SHADER_BINARY_VERSION;
 use crate::instance::properties::CACHE_UUID;
 use crate::pipeline::pipeline_cache;
@@ -53,7 +54,7 @@ fn of_blob(blob: &Verified, stage: vk::ShaderStageFlags, layout: &Layout) -> Opt
     }
     // Those of the same program share it.
     let compiled = pipeline_cache::shared(key, made);
-    let fits = Some(compiled.program.stage) == pipeline::stage_of(stage) && layout.has_all(&compiled.program);
+    let fits = Some(compiled.program.stage) == stage_of(stage) && layout.has_all(&compiled.program);
     let content = key as u64;
     fits.then(|| Executable { stage, compiled, key, content, blocks: None, code: None }.observing())
 }

@@ -105,6 +105,25 @@ impl Stage {
         Stage::Miss,
         Stage::Callable,
     ];
+    /// What people call it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Stage::Vertex => "vertex",
+            Stage::TessControl => "tessellation control",
+            Stage::TessEval => "tessellation evaluation",
+            Stage::Geometry => "geometry",
+            Stage::Task => "task",
+            Stage::Mesh => "mesh",
+            Stage::Fragment => "fragment",
+            Stage::Compute => "compute",
+            Stage::RayGen => "ray generation",
+            Stage::Intersection => "intersection",
+            Stage::AnyHit => "any-hit",
+            Stage::ClosestHit => "closest-hit",
+            Stage::Miss => "miss",
+            Stage::Callable => "callable",
+        }
+    }
     /// What SPIR-V calls it.
     pub fn model(self) -> ::spirv::ExecutionModel {
         use ::spirv::ExecutionModel as Model;

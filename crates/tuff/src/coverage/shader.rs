@@ -63,11 +63,9 @@ pub fn read(json: &Path) -> Result<Counted> {
     Ok(Counted { files: counts(&lines, &all, &nodes, &by_label), module })
 }
 
-/// The execution model of the file's stage: of one name there may be entry points of several. The driver calls every stage that is
-/// neither of these `compute`.
+/// The execution model of the file's stage: of one name there may be entry points of several.
 fn model(module: &Module, file: &File) -> Option<u32> {
-    let known = [(Stage::Vertex, "vertex"), (Stage::Fragment, "fragment")];
-    let name = |model: u32| known.iter().find(|k| k.0.model() as u32 == model).map_or("compute", |k| k.1);
+    let name = |model: u32| Stage::ALL.iter().find(|s| s.model() as u32 == model).map_or("", |s| s.name());
     let points = module.entry_points();
     points.into_iter().find(|p| p.0 == file.entry && name(p.1) == file.stage).map(|p| p.1)
 }
