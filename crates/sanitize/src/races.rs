@@ -154,7 +154,7 @@ impl Races {
             false => &mut self.memory,
         };
         let order = Order { groups: &self.groups, mine };
-        for l in (0..16).filter(|l| a.lanes >> l & 1 == 1) {
+        let mut one = |l: usize| {
             let (address, value) = (a.addresses[l], a.values.map(|v| v[l]));
             let end = address.saturating_add(a.bytes as u64);
             let mut at = address & !3;
@@ -169,9 +169,22 @@ impl Races {
                 record(cell, a.what, value, stamp);
                 at += 4;
             }
-            if let Some(conflict) = first {
-                found(l, conflict);
-            }
+            first.map(|conflict| found(l, conflict)).is_some()
+        };
+        let lanes = |of: u16| (0..16).filter(move |l| of >> l & 1 == 1);
+        // If all read the same, two of them speak for the others: what orders one orders all, and only one can be the writer itself.
+        let leader = a.lanes.trailing_zeros() as usize & 15;
+        let same = a.what == What::Read && lanes(a.lanes).all(|l| a.addresses[l] == a.addresses[leader]);
+        let others = a.lanes & a.lanes.wrapping_sub(1);
+        let two = a.lanes & !(others & others.wrapping_sub(1));
+        if !same {
+            lanes(a.lanes).for_each(|l| {
+                one(l);
+            });
+        } else if lanes(two).filter(|l| one(*l)).count() != 0 {
+            lanes(a.lanes & !two).for_each(|l| {
+                one(l);
+            });
         }
     }
 

@@ -113,3 +113,34 @@ fn what_is_ordered_or_does_not_conflict_is_silent() {
     // Each workgroup has its own memory.
     assert_eq!(run(true, &[Write(a, 0, 4), Write(other, 0, 4), Read(other, 0, 4)]), []);
 }
+
+/// All lanes of a subgroup read one word: as many races are told as lanes take part in one.
+#[test]
+fn readers_of_one_word_race_each_for_itself() {
+    let locals: [u32; 16] = std::array::from_fn(|l| l as u32);
+    let access = |what, lanes: u16, site| Access {
+        what,
+        group: 0,
+        subgroup: 0,
+        shared: true,
+        bytes: 4,
+        site,
+        lanes,
+        locals: &locals,
+        addresses: &[8; 16],
+        values: None,
+    };
+    // Who wrote it, who reads, and how many of these race.
+    for (writer, readers, count) in
+        [(0, 0xFFFF, 15), (1, 0xFFFF, 15), (9, 0xFFFF, 15), (9, 0x00F0, 4), (9, 0x0200, 0), (2, 0x0014, 1)]
+    {
+        let mut races = Races::default();
+        let mut found = vec![];
+        races.step();
+        races.access(&access(What::Write, 1 << writer, 0), |l, _| found.push(l));
+        races.step();
+        races.access(&access(What::Read, readers, 1), |l, _| found.push(l));
+        assert_eq!(found.len(), count, "{writer} {readers:#x}");
+        assert!(!found.contains(&writer));
+    }
+}
