@@ -43,7 +43,7 @@ enum Task {
     Info(info::Args),
     /// Run a program on Tuff (sets VK_DRIVER_FILES and VK_ICD_FILENAMES).
     Run(run::Args),
-    /// Run a program and report what its shaders do wrong: data races, accesses out of bounds (docs/sanitize.md).
+    /// Run a program and report what its shaders do wrong: data races, accesses out of bounds, undefined values (docs/sanitize.md).
     Sanitize(sanitize::Args),
     /// Run a program and write which lines, functions and branches of its shaders ran, for lcov (docs/coverage.md).
     Coverage(coverage::Args),

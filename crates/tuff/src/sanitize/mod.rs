@@ -21,8 +21,8 @@ use suppressions::Suppressions;
   tuff sanitize --only data-race --report findings.html -- ./program
   tuff sanitize --suppress known.txt --sarif findings.sarif -- ./program
 
-Kinds: data-race, out-of-bounds, null-descriptor. A line of a suppression file is a kind (or *) and, after a space, text that the
-finding's line contains; lines that begin with # are comments. More: docs/sanitize.md.")]
+Kinds: data-race, out-of-bounds, null-descriptor, uninitialized, arithmetic. A line of a suppression file is a kind (or *) and,
+after a space, text that the finding's line contains; lines that begin with # are comments. More: docs/sanitize.md.")]
 pub struct Args {
     /// Report only findings of these kinds (separated by commas).
     #[arg(long, value_delimiter = ',', value_parser = kind)]
