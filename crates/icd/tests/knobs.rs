@@ -53,7 +53,7 @@ const NO_CVT: Set = ("core.cvt_lanes", 1 << 10);
 /// - "late beats": half of the fill's megabyte copied to the other half.
 /// - "binning": one warp of seven instructions, which it waits for: 28 cycles.
 const ROWS: &[Row] = &[
-    // What is after the class's name is for who reads it: "Tuff (software GPU, 7)".
+    // The text after the class name is only for readers: "Tuff (software GPU, 7)".
     row("name", &[], "length of the name", [(7, 22.0), (42, 23.0)]),
     // Two of 16 tasks on a core, or four: 1024 issues, 4096 beats at four a cycle, and 20 cycles each.
     row("cores", &[NO_MEMORY, NO_L2], "fill", [(10, 1000.0 + 2.0 * 1044.0), (4, 1000.0 + 4.0 * 1044.0)]),

@@ -11,11 +11,12 @@ use counters::{Counts, Curve, Event, Phase, cost};
 use machine::count;
 use machine::host::DeviceHost;
 use machine::instrumentation::{Blocks, Work};
-use machine::lost::Blame;
+use machine::lost::{Blame, Title};
 use machine::sanitizer::{self, Sanitizer};
 use machine::time::Ahead;
 use parking_lot::Mutex;
 use schedule::What;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 impl Executor {
@@ -100,12 +101,12 @@ impl Executor {
         let work = || Work { label: self.place.labels().joined(), workload: name(), draw: None };
         let active = instrumented.map(|(object, result)| object.at(*result, work));
         blocks.add_to(&self.shared.model.core, active.as_ref(), 0, vk::ShaderStageFlags::COMPUTE);
-        let mut usage = usage.into_inner();
+        let model = shared.model;
         let counted = |mut usage: wave::Usage| {
             usage.fare_as(&wave::Usage::default());
             let mut units = count::units(&usage);
             count::launch(&mut units, program, total * size.div_ceil(16), total * size, total * (size / 16));
-            count::descriptors(&mut units, program, total.min(shared.model.cores));
+            count::descriptors(&mut units, program, total.min(model.cores));
             let mut counts = Counts::default();
             counts.add_units(Phase::Compute, &units);
             counts[Event::ComputeInvocations] = total * size;
@@ -113,7 +114,22 @@ impl Executor {
             counts[Event::ComputeTasks] = total;
             counts
         };
-        let (counts, curve) = match shared.l2() {
+        self.computed(usage.into_inner(), counted, name, &d.pipeline.title);
+        if let Some(f) = fault.into_inner() {
+            self.blame(Blame::new(f, "compute", program, &d.pipeline.title));
+        }
+    }
+
+    /// The job of what ran on the compute queue: its counts from its use, with each size of L2, and its record.
+    pub(super) fn computed(
+        &mut self,
+        mut usage: wave::Usage,
+        counted: impl Fn(wave::Usage) -> Counts,
+        name: impl Fn() -> String,
+        title: &Arc<Title>,
+    ) {
+        let model = self.shared.model;
+        let (counts, curve) = match self.shared.l2() {
             Some(mut l2) => l2.count(|l2, held| {
                 let mut usage = usage.take_in_l2(l2);
                 usage.share_l2(l2.lines, held);
@@ -121,10 +137,9 @@ impl Executor {
             }),
             None => (counted(usage), Curve::default()),
         };
-        let job = cost::compute(&counts, shared.model);
-        let names = || (name(), MadeBy::of(std::slice::from_ref(&d.pipeline.title)));
+        let job = cost::compute(&counts, model);
+        let names = || (name(), MadeBy::of(std::slice::from_ref(title)));
         let executed = self.publisher.executed(self.place.labels(), names);
-        let model = self.shared.model;
         self.job(
             counts,
             Phase::Compute,
@@ -136,8 +151,5 @@ impl Executor {
                 e.publisher.publish(executed, done(WorkloadKind::Dispatch, span, counts, spent));
             },
         );
-        if let Some(f) = fault.into_inner() {
-            self.blame(Blame::new(f, "compute", program, &d.pipeline.title));
-        }
     }
 }

@@ -1,18 +1,14 @@
 //! Traces of rays: work of the compute queue.
 
-use super::later::Asks;
-use super::{Executor, done};
-use crate::channel::{MadeBy, WorkloadKind};
+use super::Executor;
 use crate::exclusive;
 use crate::trace::{MAX_RAYS, Refused, Trace, launch};
 use ash::vk;
-use counters::{Counts, Curve, Event, Phase, cost};
+use counters::{Counts, Event, Phase};
 use machine::count;
 use machine::instrumentation::Work;
 use machine::lost::{Blame, Told, Why};
-use schedule::What;
 use shader::ir::Stage;
-use std::slice;
 use wave::Usage;
 
 /// What Vulkan calls a stage of a ray tracing pipeline.
@@ -78,29 +74,7 @@ impl Executor {
             counts[Event::ComputeTasks] = warps;
             counts
         };
-        let (counts, curve) = match shared.l2() {
-            Some(mut l2) => l2.count(|l2, held| {
-                let mut usage = usage.take_in_l2(l2);
-                usage.share_l2(l2.lines, held);
-                counted(usage)
-            }),
-            None => (counted(usage), Curve::default()),
-        };
-        let job = cost::compute(&counts, shared.model);
-        let names = || (name(), MadeBy::of(slice::from_ref(&t.pipeline.title)));
-        let executed = self.publisher.executed(self.place.labels(), names);
-        let model = shared.model;
-        self.job(
-            counts,
-            Phase::Compute,
-            job,
-            Asks { what: What::Dispatch, order: executed.order(), weights: None, curve },
-            |ahead, job| ahead.dispatch(job),
-            move |line, known, job| line.dispatch(known, job, model),
-            |e, span, counts, spent| {
-                e.publisher.publish(executed, done(WorkloadKind::Dispatch, span, counts, spent));
-            },
-        );
+        self.computed(usage, counted, name, &t.pipeline.title);
         if let Some(b) = done_by.blame {
             self.blame(b);
         }

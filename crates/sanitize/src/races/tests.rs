@@ -130,7 +130,7 @@ fn readers_of_one_word_race_each_for_itself() {
         addresses: &[8; 16],
         values: None,
     };
-    // Who wrote it, who reads, and how many of these race.
+    // The lane that writes, the mask of lanes that read, and how many of the readers race.
     for (writer, readers, count) in
         [(0, 0xFFFF, 15), (1, 0xFFFF, 15), (9, 0xFFFF, 15), (9, 0x00F0, 4), (9, 0x0200, 0), (2, 0x0014, 1)]
     {
