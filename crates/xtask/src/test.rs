@@ -1,6 +1,6 @@
 //! `cargo xtask test`: everything that must pass, from a clean checkout; and what could not be run there.
 
-use crate::cargo::{call, call_with, cargo, own, release, target_folder, whole};
+use crate::cargo::{call, call_with, cargo, own, release, root, target_folder, whole};
 use crate::needs::{HEADERS, LAVAPIPE, LOADER, Need, has_library, has_program, has_zink, provide};
 use std::collections::BTreeSet;
 use std::io::{BufRead, BufReader};
@@ -21,8 +21,9 @@ const NEEDS: [Need; 6] = [
 ];
 
 /// What single tests need, which say so where it is missing.
-const WANTS: [Need; 12] = [
+const WANTS: [Need; 13] = [
     Need { what: "glslangValidator", package: "glslang-tools", here: has_program },
+    Need { what: "genhtml", package: "lcov", here: has_program },
     LAVAPIPE,
     Need { what: "Mesa's zink", package: "libgl1-mesa-dri", here: |_| has_zink() },
     Need { what: "libEGL.so.1", package: "libegl1", here: has_library },
@@ -80,11 +81,29 @@ impl Tally {
     }
 }
 
-/// Runs `cargo test`, and counts what it prints. Of the examples only those that tests start are built: clippy has looked
-/// at the others.
+/// The packages whose tests start their examples.
+const WITH_EXAMPLES: [&str; 2] = ["tuff", "perfmon-gl"];
+
+/// The options that name all examples of these packages.
+fn examples_of(packages: &[&str]) -> Result<Vec<String>, String> {
+    let mut options = Vec::new();
+    for package in packages {
+        let folder = root().join("crates").join(package).join("examples");
+        let entries = std::fs::read_dir(&folder).map_err(|e| format!("{}: {e}", folder.display()))?;
+        let sources =
+            entries.flatten().map(|e| e.path()).filter(|p| p.extension().is_some_and(|e| e == "rs"));
+        let names = sources.filter_map(|p| Some(p.file_stem()?.to_str()?.to_owned()));
+        options.extend(names.flat_map(|name| ["--example".into(), name]));
+    }
+    Ok(options)
+}
+
+/// Runs `cargo test`, and counts what it prints. `--tests` builds no examples, so those that tests start are built first;
+/// clippy has looked at the others.
 fn tests(tally: &mut Tally) -> Result<(), String> {
-    let mut examples = cargo(&["build", "--workspace", "--example", "perfmon_*", "--example", "counters_*"]);
-    examples.args(whole());
+    // The whole workspace, so that dependencies have the features that the tests build them with.
+    let mut examples = cargo(&["build", "--workspace"]);
+    examples.args(examples_of(&WITH_EXAMPLES)?).args(whole());
     call(examples)?;
     let mut command = cargo(&["test", "--workspace", "--no-fail-fast", "--lib", "--bins", "--tests"]);
     command.args(whole()).stdout(Stdio::piped());
