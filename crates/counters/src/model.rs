@@ -12,6 +12,11 @@ pub fn current() -> &'static Model {
     &CURRENT.0
 }
 
+/// What `TUFF_GPU` says, or the default's name: a built-in model's, or a file's path.
+pub fn current_name() -> &'static str {
+    settings::get().gpu.as_deref().unwrap_or(DEFAULT)
+}
+
 /// What is wrong with the model that `TUFF_GPU` names.
 pub fn problem() -> Option<&'static str> {
     CURRENT.1.as_deref()
@@ -150,6 +155,9 @@ pub const BEAT: u64 = 16;
 /// Bytes that a model's file may have.
 const MOST: u64 = 1 << 20;
 
+/// The model without `TUFF_GPU`.
+const DEFAULT: &str = "g720";
+
 /// The model files of this crate by name.
 pub const BUILT_IN: &[(&str, &str)] = &[
     ("g720", include_str!("../models/g720.toml")),
@@ -255,7 +263,7 @@ impl Model {
     /// # Errors
     /// One line: no such file, or what is wrong in it.
     pub fn load(which: Option<&str>) -> Result<Model, String> {
-        let which = which.unwrap_or("g720");
+        let which = which.unwrap_or(DEFAULT);
         if let Some((_, text)) = BUILT_IN.iter().find(|(name, _)| *name == which) {
             return Model::parse(text);
         }

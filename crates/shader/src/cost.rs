@@ -65,7 +65,8 @@ impl Cost {
     }
     /// All instructions.
     pub fn instructions(&self) -> u32 {
-        self.fma + self.cvt + self.sfu + self.ls + self.tex + self.barriers
+        let all = [self.fma, self.cvt, self.sfu, self.ls, self.tex, self.barriers];
+        all.into_iter().fold(0, u32::saturating_add)
     }
     /// Percent of the arithmetic instructions that work on 16 bits or fewer.
     pub fn narrow_percent(&self) -> f64 {
@@ -89,16 +90,16 @@ impl Cost {
     }
     pub(crate) fn times(self, n: u32) -> Cost {
         Cost {
-            fma: self.fma * n,
-            cvt: self.cvt * n,
-            sfu: self.sfu * n,
-            ls: self.ls * n,
-            single: self.single * n,
-            loads: self.loads * n,
-            tex: self.tex * n,
-            narrow: self.narrow * n,
-            barriers: self.barriers * n,
-            varying: self.varying * n,
+            fma: self.fma.saturating_mul(n),
+            cvt: self.cvt.saturating_mul(n),
+            sfu: self.sfu.saturating_mul(n),
+            ls: self.ls.saturating_mul(n),
+            single: self.single.saturating_mul(n),
+            loads: self.loads.saturating_mul(n),
+            tex: self.tex.saturating_mul(n),
+            narrow: self.narrow.saturating_mul(n),
+            barriers: self.barriers.saturating_mul(n),
+            varying: self.varying.saturating_mul(n),
         }
     }
 
@@ -144,7 +145,7 @@ pub struct Ways {
     pub total: Cost,
     /// The way with the fewest instructions.
     pub shortest: Cost,
-    /// That with the most; `None`: there are loops.
+    /// That with the most; `None`: there are loops whose iterations do not follow from constants.
     pub longest: Option<Cost>,
 }
 

@@ -1,6 +1,6 @@
 //! What a pipeline tells the compiler, and what can go wrong.
 
-use crate::ir::Stage;
+use crate::ir::{Origin, Stage};
 
 /// Where the descriptor of a (set, binding) lives at run time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -132,7 +132,13 @@ pub struct Options<'a> {
     pub sanitize: bool,
     /// A switch to look at the code as translated (for tests and for blame).
     pub optimise: bool,
+    /// Asked for each loop, with its header and its number of iterations if that follows from constants. The longest path
+    /// ([`crate::cost::Ways`]) takes the answer.
+    pub iterations: Option<&'a Iterations<'a>>,
 }
+
+/// See [`Options::iterations`].
+pub type Iterations<'a> = dyn Fn(Origin, Option<u32>) -> Option<u32> + 'a;
 
 impl<'a> Options<'a> {
     /// Nothing specialised, descriptors in sets, 256 bytes of push constants, the best width, and all optimisations.
@@ -152,6 +158,7 @@ impl<'a> Options<'a> {
             cores: ShaderCores::default(),
             sanitize: false,
             optimise: true,
+            iterations: None,
         }
     }
 }

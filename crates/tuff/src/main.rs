@@ -114,7 +114,7 @@ fn main() -> ExitCode {
         Task::Info(args) => info::run(&args),
         Task::Instrument(args) => instrument::run(&args),
         Task::Annotate(args) => annotate::run(&args),
-        Task::Shader(args) => offline::run(&args),
+        Task::Shader(args) => return offline::run(&args),
         Task::Diff(args) => return diff::run(&args),
         Task::Overhead(args) => overhead::run(&args),
         Task::Report(args) => report::run(&args),

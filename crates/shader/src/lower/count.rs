@@ -8,8 +8,9 @@
 //! class that no others tell of.
 
 use super::Lowering;
+use super::ways::ways;
 use crate::cfg::{Cfg, NONE};
-use crate::cost::{COUNTED, Cost, Half, Halves, MarkUse, Profile, Ways};
+use crate::cost::{COUNTED, Cost, Half, Halves, MarkUse, Profile};
 use crate::interface::interpolated;
 use crate::ir::{Input, Inst, Shader, Term, Value, ValueData};
 use crate::options::Result;
@@ -33,7 +34,7 @@ impl Plan {
 }
 
 /// What code costs: the whole, and in a vertex program that has them each of its halves (else nothing).
-type Costs = [Cost; 3];
+pub(super) type Costs = [Cost; 3];
 const FREE: Costs = [Cost::FREE; 3];
 
 fn add(sum: &mut Costs, o: &Costs) {
@@ -94,7 +95,8 @@ impl Lowering<'_> {
                 sum
             })
             .collect();
-        let mut profile = Profile { ways: ways(shader, self.cfg, &costs, 0), ..Profile::default() };
+        let repeats = self.repeats();
+        let mut profile = Profile { ways: ways(self.cfg, &costs, 0, &repeats), ..Profile::default() };
         for (i, b) in shader.blocks.iter().enumerate() {
             let once = b.insts.iter().filter(|v| self.needed[v.0 as usize] && self.u.prologue[v.0 as usize]);
             once.for_each(|v| profile.uniform.add(&self.cost_of(*v, i)));
@@ -121,7 +123,7 @@ impl Lowering<'_> {
             let half = |k: usize| Half {
                 costs: counters.iter().map(|c| c[k + 1]).collect(),
                 attributes: self.attributes(&needs[k]),
-                ways: ways(shader, self.cfg, &costs, k + 1),
+                ways: ways(self.cfg, &costs, k + 1, &repeats),
             };
             Halves { position: half(0), others: half(1) }
         });
@@ -463,32 +465,4 @@ pub(super) fn postdominators(cfg: &Cfg) -> Vec<u32> {
         up.hang(b as u32, after[b]);
     }
     after
-}
-
-/// Costs of all the code and of its cheapest and dearest way; of the whole or a half ([`Costs`]).
-fn ways(shader: &Shader, cfg: &Cfg, costs: &[Costs], part: usize) -> Ways {
-    let mut total = Cost::FREE;
-    let n = costs.len();
-    let mut short: Vec<Option<Cost>> = vec![None; n + 1];
-    let mut long = vec![Cost::FREE; n + 1];
-    short[n] = Some(Cost::FREE);
-    for b in (0..n).rev() {
-        let own = costs[b][part];
-        total.add(&own);
-        let mut next: Vec<usize> = vec![];
-        match shader.blocks[b].term {
-            Term::Return => next.push(n),
-            term => term.each_successor(|s| next.push(s.0 as usize)),
-        }
-        next.retain(|s| *s > b);
-        let with = |c: &Cost| {
-            let mut sum = own;
-            sum.add(c);
-            sum
-        };
-        short[b] = next.iter().filter_map(|s| short[*s]).min_by_key(Cost::instructions).map(|c| with(&c));
-        long[b] = next.iter().map(|s| long[*s]).max_by_key(Cost::instructions).map_or(own, |c| with(&c));
-    }
-    let longest = cfg.loops.is_empty().then_some(long[0]);
-    Ways { total, shortest: short[0].unwrap_or_default(), longest }
 }

@@ -30,6 +30,7 @@ pub mod park;
 mod shape;
 mod twin;
 pub mod uniform;
+mod ways;
 mod web;
 
 use crate::build::handles;

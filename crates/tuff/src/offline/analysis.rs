@@ -1,13 +1,14 @@
 //! What the driver's compiler knows of a shader.
 
-use counters::once;
+use counters::{Model, once};
 use shader::Module;
 use shader::bytecode::Program;
 use shader::cost::{Cost, Ways};
 use shader::instrument::{Entry, Stretch, by_line};
 use shader::interface::DepthMode;
-use shader::ir::Stage;
+use shader::ir::{Origin, Stage};
 use shader::options::{Binding, Error, Options, ShaderCores};
+use std::cell::RefCell;
 
 /// One way to run a shader: all of it, or on vertices whose positions are shaded apart one of its halves.
 pub struct Variant {
@@ -36,7 +37,49 @@ pub struct Analysis {
     pub late_test: bool,
     pub late_update: bool,
     pub reads_colour: bool,
+    /// In the order of the code.
+    pub loops: Vec<Loop>,
     spec: Vec<(u32, u64)>,
+}
+
+/// A loop, as a user names it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Loop {
+    pub at: Place,
+    /// At most; `None`: unknown.
+    pub iterations: Option<u32>,
+    /// The iterations follow from constants.
+    pub constant: bool,
+}
+
+/// Where a loop begins.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Place {
+    Line(u32),
+    /// The result id of the header's OpLabel, in modules without lines.
+    Label(u32),
+}
+
+impl Place {
+    /// As `--trips` takes it.
+    pub fn argument(self) -> String {
+        match self {
+            Place::Line(line) => line.to_string(),
+            Place::Label(label) => format!("%{label}"),
+        }
+    }
+    pub fn name(self) -> String {
+        let kind = if matches!(self, Place::Line(_)) { "line" } else { "label" };
+        format!("{kind} {}", self.argument())
+    }
+}
+
+/// What the user asks of a shader.
+#[derive(Clone, Copy, Default)]
+pub struct Asked<'a> {
+    pub spec: &'a [(u32, u64)],
+    /// Iterations of loops.
+    pub trips: &'a [(Place, u32)],
 }
 
 impl Analysis {
@@ -57,23 +100,48 @@ pub fn code(c: &Cost) -> once::Code {
 }
 
 /// As a pipeline would whose layout has whatever the shader asks for.
-fn compile(module: &Module, stage: Stage, entry: &str, spec: &[(u32, u64)]) -> Result<Program, Error> {
-    let core = &counters::model::current();
+fn compile(
+    module: &Module,
+    stage: Stage,
+    entry: &str,
+    asked: Asked,
+    model: &Model,
+    loops: &RefCell<Vec<Loop>>,
+) -> Result<Program, Error> {
     // Every binding has a table's room of its own, for as many elements as anybody may ask for.
     let binding = |set: u32, binding: u32| {
         let at = binding.checked_mul(1 << 16).filter(|_| set < 32);
         at.map(|at| Binding::new(set, at, 1 << 11))
     };
+    // A function's loops come once for each of its calls, and a shader may be lowered several times.
+    let iterations = |header: Origin, known: Option<u32>| {
+        let at = if header.line > 0 { Place::Line(header.line) } else { Place::Label(header.label) };
+        let given = asked.trips.iter().find(|t| t.0 == at).map(|t| t.1);
+        let found = Loop { at, iterations: given.or(known), constant: given.is_none() };
+        let mut all = loops.borrow_mut();
+        if !all.contains(&found) {
+            all.push(found);
+        }
+        found.iterations
+    };
     let options = Options {
-        spec,
-        cores: ShaderCores { cores: core.cores as u32, warps: core.core.warps as u32 },
+        spec: asked.spec,
+        iterations: Some(&iterations),
+        cores: ShaderCores { cores: model.cores as u32, warps: model.core.warps as u32 },
         ..Options::new(stage, entry, &binding)
     };
     shader::compile(module, &options)
 }
 
-pub fn analyse(module: &Module, stage: Stage, entry: &str, spec: &[(u32, u64)]) -> Result<Analysis, Error> {
-    let p = compile(module, stage, entry, spec)?;
+pub fn analyse(
+    module: &Module,
+    stage: Stage,
+    entry: &str,
+    asked: Asked,
+    model: &Model,
+) -> Result<Analysis, Error> {
+    let loops = RefCell::default();
+    let p = compile(module, stage, entry, asked, model, &loops)?;
     let (profile, i) = (&p.profile, &p.interface);
     let variants = match &profile.halves {
         Some(h) => [("Position", &h.position), ("Varying", &h.others)]
@@ -108,15 +176,23 @@ pub fn analyse(module: &Module, stage: Stage, entry: &str, spec: &[(u32, u64)]) 
         late_test: fragment && !i.early_tests && (writes_depth || effects),
         late_update: fragment && !i.early_tests && (writes_depth || effects || coverage),
         reads_colour: fragment && i.reads_tile,
-        spec: spec.to_vec(),
+        loops: loops.into_inner(),
+        spec: asked.spec.to_vec(),
     })
 }
 
 /// What each line of the source costs, once through.
-pub fn lines(a: &Analysis, module: &Module, entry: Entry) -> Result<Vec<(Stretch, Cost)>, Error> {
+pub fn lines(
+    a: &Analysis,
+    module: &Module,
+    entry: Entry,
+    model: &Model,
+) -> Result<Vec<(Stretch, Cost)>, Error> {
     let Entry::Named(name, _) = entry else { return Ok(vec![]) };
     let marked = by_line(module, Entry::Named(name, Some(a.stage.model() as u32)))?;
-    let program = compile(&Module::parse(&marked.words)?, a.stage, name, &a.spec)?;
+    let asked = Asked { spec: &a.spec, ..Asked::default() };
+    let module = Module::parse(&marked.words)?;
+    let program = compile(&module, a.stage, name, asked, model, &RefCell::default())?;
     let once = program.profile.once.iter().copied().chain(std::iter::repeat(Cost::FREE));
     Ok(marked.stretches.into_iter().zip(once).collect())
 }

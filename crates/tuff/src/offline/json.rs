@@ -1,13 +1,12 @@
 //! The reports of Arm's Mali Offline Compiler as JSON: schema "performance", version 0, as far as the model has what they tell.
 
 use super::analysis::{Analysis, code};
-use super::names;
+use super::{Shader, names};
 use counters::Model;
 use counters::once::{PIPES, occupancy};
 use serde_json::{Value, json};
 use shader::cost::Cost;
 use shader::ir::Stage;
-use std::path::Path;
 
 fn property(name: &str, display_name: &str, description: &str, value: Value) -> Value {
     json!({ "name": name, "display_name": display_name, "description": description, "value": value })
@@ -54,7 +53,9 @@ fn variant(a: &Analysis, v: &super::analysis::Variant, model: &Model) -> Value {
     })
 }
 
-fn shader(file: &Path, compiled: bool, a: &Analysis, model: &Model) -> Value {
+fn shader(of: &Shader) -> Value {
+    let Shader { file, compiled, analysis: a, gpu, .. } = of;
+    let model = &gpu.model;
     let pipelines: Vec<_> = PIPES
         .iter()
         .map(|p| json!({ "name": p.name, "display_name": p.title, "description": format!("Cycles {}.", p.of) }))
@@ -64,8 +65,8 @@ fn shader(file: &Path, compiled: bool, a: &Analysis, model: &Model) -> Value {
     if a.spilled_bytes() > 0 {
         notes.push("Cycles are without the accesses of registers that spill.".into());
     }
-    if compiled {
-        notes.push("The GLSL was compiled to SPIR-V first.".into());
+    if *compiled {
+        notes.push("The source was compiled to SPIR-V first.".into());
     }
     let mut shader = json!({
         "filename": file.display().to_string(),
@@ -99,12 +100,12 @@ fn shader(file: &Path, compiled: bool, a: &Analysis, model: &Model) -> Value {
 }
 
 /// The whole report.
-pub fn report(file: &Path, compiled: bool, all: &[Analysis], model: &Model) -> String {
+pub fn report(all: &[Shader]) -> String {
     let version: Vec<u32> = env!("CARGO_PKG_VERSION").split('.').filter_map(|n| n.parse().ok()).collect();
     let report = json!({
         "schema": { "name": "performance", "version": 0 },
         "producer": { "name": "Tuff", "version": version, "build": "", "documentation": "docs/shader.md" },
-        "shaders": all.iter().map(|a| shader(file, compiled, a, model)).collect::<Vec<_>>(),
+        "shaders": all.iter().map(shader).collect::<Vec<_>>(),
     });
     serde_json::to_string_pretty(&report).expect("plain data")
 }

@@ -1,50 +1,104 @@
-//! `tuff shader`: what an offline compiler tells of a shader, by the driver's own compiler and the modelled GPU's rates.
+//! `tuff shader`: what an offline compiler tells of shaders, by the driver's own compiler and the modelled GPU's rates.
 
 mod analysis;
-mod glsl;
+mod gl;
+mod golden;
+mod inputs;
 mod json;
+mod languages;
 mod table;
+mod verdicts;
 
 use crate::instrument::{entry as entry_of, parsed};
 use crate::paint::{Paint, When};
-use analysis::Analysis;
+use analysis::{Analysis, Asked, Place};
 use client::{Error, Result};
+use counters::Model;
+use golden::Golden;
+use inputs::Input;
+use languages::{Language, Request};
 use shader::Module;
 use shader::ir::Stage;
 use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use verdicts::Verdicts;
 
 #[derive(clap::Args)]
 #[command(after_help = "\
-The GPU is the one that TUFF_GPU names (g720 by default). Cycles are those of one core for one warp of 16 threads, without caches and
-without the waits of warps.
+Cycles are those of one core for one warp of 16 threads, without caches and without the waits of warps.
+
+Exit code: 0; 1 if a shader is dearer than its golden costs allow, or has none; 2 if a shader cannot be read or compiled.
 
 Examples:
   tuff shader lit.frag.spv
-  tuff shader lit.frag --annotate
-  tuff shader shaders.glsl --stage compute --format json
-  tuff shader all.spv --entry shadow --spec 3=16 --spec 4=0.5")]
+  tuff shader lit.frag --annotate -D SHADOWS=1 -I shaders/include
+  tuff shader shaders --gpu g57,g610,g720
+  tuff shader shaders --gpu g610,g720 --golden costs.toml --update   # writes the costs
+  tuff shader shaders --gpu g610,g720 --golden costs.toml            # fails if one is dearer now
+  tuff shader blur.comp --trips 12=9 --trips 14=9
+  tuff shader shadow.hlsl --stage vertex --entry shadow --format json
+  tuff shader lit.hlsl --stage frag --compiler 'dxc -spirv -T ps_6_6 -E {entry} {in} -Fo {out}'
+  tuff shader all.spv --entry shadow --spec 3=16 --spec 4=0.5
+  cat lit.frag | tuff shader - --stage frag")]
 pub struct Args {
-    /// A SPIR-V module, or GLSL if glslangValidator or glslc is installed.
-    file: PathBuf,
-    /// Only shaders of this stage; also the stage of a GLSL file whose name does not show it. One of vert, tesc, tese, geom, task,
-    /// mesh, frag, comp, or the full name.
+    /// SPIR-V modules, sources in GLSL (for Vulkan, OpenGL and OpenGL ES), HLSL, WGSL and Slang, folders with any of these, or - for
+    /// standard input. Sources need a compiler: glslangValidator, glslang or glslc; naga; slangc.
+    #[arg(required = true)]
+    files: Vec<PathBuf>,
+    /// Only shaders of this stage; also the stage of a source whose name does not show it. One of vert, tesc, tese, geom, task,
+    /// mesh, frag, comp, rgen, rint, rahit, rchit, rmiss, rcall, or the full name.
     #[arg(long, value_parser = stage)]
     stage: Option<Stage>,
-    /// Only the entry point with this name.
+    /// Only the entry point with this name. For HLSL, the one that is compiled (default: main).
     #[arg(long)]
     entry: Option<String>,
     /// Set a specialisation constant; a VALUE with a decimal point is a 32-bit float.
     #[arg(long, value_name = "ID=VALUE", value_parser = constant)]
     spec: Vec<(u32, u64)>,
-    /// Print a table, or JSON in the format of Arm's Mali Offline Compiler.
-    #[arg(long, default_value = "text")]
-    format: Format,
+    /// The iterations of a loop whose number does not follow from constants: PLACE is the source line where it begins, or in a module
+    /// without lines the header's label (%57). The longest path counts them.
+    #[arg(long, value_name = "PLACE=N", value_parser = trips)]
+    trips: Vec<(Place, u32)>,
+    /// Define a macro in GLSL, HLSL and Slang.
+    #[arg(short = 'D', value_name = "NAME[=VALUE]")]
+    define: Vec<String>,
+    /// Look for included files in this folder.
+    #[arg(short = 'I', value_name = "FOLDER")]
+    include: Vec<PathBuf>,
+    /// The language of a source whose name does not show it; default: GLSL.
+    #[arg(long, value_enum)]
+    language: Option<Language>,
+    /// A command that compiles a source to SPIR-V, in place of the language's compiler: words with {in}, {out}, {stage} and {entry}.
+    #[arg(long, value_name = "COMMAND")]
+    compiler: Option<String>,
+    /// The modelled GPUs, as TUFF_GPU names one; default: that of TUFF_GPU, or g720.
+    #[arg(long, value_delimiter = ',', value_name = "GPU,...")]
+    gpu: Vec<String>,
+    /// Print tables, a line for each shader, or JSON in the format of Arm's Mali Offline Compiler. Default: tables for one file and one
+    /// GPU, else lines.
+    #[arg(long)]
+    format: Option<Format>,
     /// Show the source (or, if there is none, the SPIR-V's blocks) with the cost of executing each line once.
     #[arg(long)]
     annotate: bool,
     /// Source files, for modules that contain only their names.
     #[arg(long)]
     source: Vec<PathBuf>,
+    /// Compare with the costs in this TOML file; fails if a shader is dearer, or is not in it.
+    #[arg(long, value_name = "FILE")]
+    golden: Option<PathBuf>,
+    /// Compare, then write the present costs into the golden file.
+    #[arg(long, requires = "golden")]
+    update: bool,
+    /// How much more a pipe may take, in percent of the cycles of the path's dearest pipe.
+    #[arg(long, requires = "golden", default_value_t = 0.0, value_name = "PERCENT")]
+    max_increase: f64,
+    /// Write what differs from the golden costs as Markdown, for a pull request.
+    #[arg(long, requires = "golden", value_name = "FILE")]
+    markdown: Option<PathBuf>,
+    /// Write the result for each shader as JUnit XML.
+    #[arg(long, requires = "golden", value_name = "FILE")]
+    junit: Option<PathBuf>,
     /// Use colour; auto: only on a terminal, unless NO_COLOR is set.
     #[arg(long, value_enum, default_value = "auto", value_name = "WHEN")]
     color: When,
@@ -53,7 +107,23 @@ pub struct Args {
 #[derive(Clone, Copy, PartialEq, clap::ValueEnum)]
 enum Format {
     Text,
+    Lines,
     Json,
+}
+
+/// A modelled GPU, by the name that the user gave.
+pub struct Gpu {
+    name: String,
+    model: Model,
+}
+
+/// An entry point of a module, as a GPU runs it.
+pub struct Shader<'a> {
+    file: PathBuf,
+    /// The module came from a source.
+    compiled: bool,
+    analysis: Analysis,
+    gpu: &'a Gpu,
 }
 
 /// A stage's names: its file extension, in full, and that of Arm's reports.
@@ -84,6 +154,16 @@ fn stage(text: &str) -> std::result::Result<Stage, String> {
     })
 }
 
+fn trips(text: &str) -> std::result::Result<(Place, u32), String> {
+    let (place, n) = text.split_once('=').ok_or("PLACE=N")?;
+    let number = |t: &str| t.parse::<u32>().map_err(|_| format!("{t:?} is not a number"));
+    let place = match place.strip_prefix('%') {
+        Some(label) => Place::Label(number(label)?),
+        None => Place::Line(number(place)?),
+    };
+    Ok((place, number(n)?))
+}
+
 fn constant(text: &str) -> std::result::Result<(u32, u64), String> {
     let (id, value) = text.split_once('=').ok_or("ID=VALUE")?;
     let id = id.parse().map_err(|_| format!("{id:?} is no id"))?;
@@ -94,31 +174,32 @@ fn constant(text: &str) -> std::result::Result<(u32, u64), String> {
     Ok((id, value))
 }
 
-/// The module: of the file itself, or of what a shader compiler makes of it.
-fn module(args: &Args) -> Result<(Module, bool)> {
-    let say = |e: String| Error::file(&args.file, e);
-    let bytes = std::fs::read(&args.file).map_err(|e| say(e.to_string()))?;
-    let (bytes, compiled) = if bytes.starts_with(&glsl::SPIRV) {
-        (bytes, false)
-    } else if std::str::from_utf8(&bytes).is_ok() {
-        (glsl::compile(&args.file, glsl_stage(args)?)?, true)
-    } else {
-        return Err(say("neither SPIR-V nor text".into()));
-    };
-    Ok((parsed(&args.file, &bytes)?, compiled))
-}
-
-fn glsl_stage(args: &Args) -> Result<Stage> {
-    let extension = |p: &Path| Some(p.extension()?.to_str()?.to_string());
-    // shadow.vert and shadow.vert.glsl
-    let mut path = args.file.clone();
-    if extension(&path).as_deref() == Some("glsl") {
-        path.set_extension("");
+/// The module of an input: itself, or what a compiler makes of it.
+fn module(args: &Args, input: &Input) -> Result<(Module, bool)> {
+    let say = |e: &str| Error::file(&input.file, e);
+    if input.is_spirv() {
+        return Ok((parsed(&input.file, &input.contents)?, false));
     }
-    let by_name = extension(&path).and_then(|e| stage(&e).ok());
-    args.stage.or(by_name).ok_or_else(|| {
-        Error::file(&args.file, "neither SPIR-V nor GLSL whose name says its stage (lit.frag): --stage frag")
-    })
+    let Ok(text) = std::str::from_utf8(&input.contents) else { return Err(say("neither SPIR-V nor text")) };
+    let language = args.language.or(input.language).unwrap_or(Language::Glsl);
+    // In a folder each file has its own.
+    let stage = if input.found { input.stage.or(args.stage) } else { args.stage.or(input.stage) };
+    if language.needs_stage() && stage.is_none() {
+        return Err(say(
+            "neither SPIR-V nor a source whose name says its stage (lit.frag, lit.ps.hlsl): --stage frag",
+        ));
+    }
+    let bytes = languages::compile(&Request {
+        file: &input.file,
+        text: (!input.on_disk).then_some(text),
+        language,
+        stage,
+        entry: args.entry.as_deref(),
+        defines: &args.define,
+        includes: &args.include,
+        compiler: args.compiler.as_deref(),
+    })?;
+    Ok((parsed(&input.file, &bytes)?, true))
 }
 
 /// The entry points that there are: `fragment main, vertex main`.
@@ -130,49 +211,154 @@ fn inside(module: &Module) -> String {
 }
 
 /// What the module has of what is asked for.
-fn analyses(args: &Args, module: &Module) -> Result<Vec<Analysis>> {
-    let say = |e: String| Error::file(&args.file, e);
+fn analyses(args: &Args, input: &Input, module: &Module, model: &Model) -> Result<Vec<Analysis>> {
+    let say = |e: String| Error::file(&input.file, e);
+    let asked = Asked { spec: &args.spec, trips: &args.trips };
     let mut all = vec![];
-    for (entry, model) in module.entry_points() {
-        let stage = Stage::ALL.into_iter().find(|s| s.model() as u32 == model);
+    for (entry, execution_model) in module.entry_points() {
+        let stage = Stage::ALL.into_iter().find(|s| s.model() as u32 == execution_model);
         let Some(stage) = stage else { continue };
         if args.stage.is_some_and(|s| s != stage) || args.entry.as_ref().is_some_and(|e| *e != entry) {
             continue;
         }
-        let made = analysis::analyse(module, stage, &entry, &args.spec);
+        let made = analysis::analyse(module, stage, &entry, asked, model);
         all.push(made.map_err(|e| say(format!("{} shader '{entry}': {e}", names(stage).1)))?);
     }
-    match all.is_empty() {
+    match all.is_empty() && !input.found {
         true => Err(say(format!("no shader of this stage and name in it: it has {}", inside(module)))),
         false => Ok(all),
     }
 }
 
-pub fn run(args: &Args) -> Result<()> {
-    if let Some(problem) = counters::model::problem() {
-        return Err(Error(format!("TUFF_GPU: {problem}")));
+/// The GPUs that are asked for.
+fn gpus(args: &Args) -> Result<Vec<Gpu>> {
+    if args.gpu.is_empty() {
+        let name = counters::model::current_name().into();
+        return Ok(vec![Gpu { name, model: counters::model::current().clone() }]);
     }
-    let (module, compiled) = module(args)?;
-    let model = counters::model::current();
-    let all = analyses(args, &module)?;
+    let load = |name: &String| {
+        let model = Model::load(Some(name)).map_err(|e| Error(e.replacen("TUFF_GPU=", "--gpu ", 1)))?;
+        Ok(Gpu { name: name.clone(), model })
+    };
+    args.gpu.iter().map(load).collect()
+}
+
+/// The tables of an input's shaders, with their sources where these are asked for.
+fn tables(args: &Args, input: &Input, module: &Module, shaders: &[Shader]) -> Result<String> {
     let paint = Paint::new(args.color);
-    if args.format == Format::Json {
-        println!("{}", json::report(&args.file, compiled, &all, model));
-        return Ok(());
-    }
-    for (i, a) in all.iter().enumerate() {
-        print!("{}{}", if i > 0 { "\n" } else { "" }, table::table(&args.file, a, model, paint));
+    let mut out = String::new();
+    for s in shaders {
+        let (a, model) = (&s.analysis, &s.gpu.model);
+        if !out.is_empty() {
+            out.push('\n');
+        }
+        out += &table::table(&s.file, a, model, paint);
         if args.annotate {
-            let mut sources = crate::annotate::texts(&module, &args.file, &args.source);
-            if compiled {
-                // The compiler's own copy begins with what it has put in front.
-                glsl::own(&mut sources, &args.file);
+            let mut sources = crate::annotate::texts(module, &input.file, &args.source);
+            if s.compiled {
+                languages::own(&mut sources, &input.file, &String::from_utf8_lossy(&input.contents));
             }
-            let text = table::annotated(a, &sources, &module, entry_of(&Some(a.entry.clone())), model, paint);
-            print!("\n{}", text.map_err(|e| Error::file(&args.file, e))?);
+            let text = table::annotated(a, &sources, module, entry_of(&Some(a.entry.clone())), model, paint);
+            out += &format!("\n{}", text.map_err(|e| Error::file(&input.file, e))?);
         }
     }
-    Ok(())
+    Ok(out)
+}
+
+/// What is known of all inputs: shaders, and the tables of those that are shown so.
+fn shaders<'a>(
+    args: &Args,
+    gpus: &'a [Gpu],
+    with_tables: bool,
+) -> Result<(Vec<Shader<'a>>, Vec<String>, Vec<Error>)> {
+    let (mut all, mut texts, mut errors) = (vec![], vec![], vec![]);
+    for input in inputs::inputs(&args.files)? {
+        let mut look = || {
+            let (module, compiled) = module(args, &input)?;
+            let mut of_input = vec![];
+            for gpu in gpus {
+                let list = analyses(args, &input, &module, &gpu.model)?;
+                of_input.extend(list.into_iter().map(|analysis| Shader {
+                    file: input.file.clone(),
+                    compiled,
+                    analysis,
+                    gpu,
+                }));
+            }
+            if with_tables && !of_input.is_empty() {
+                texts.push(tables(args, &input, &module, &of_input)?);
+            }
+            all.append(&mut of_input);
+            Ok(())
+        };
+        errors.extend(look().err());
+    }
+    Ok((all, texts, errors))
+}
+
+fn write(path: &Path, text: &str) -> Result<()> {
+    std::fs::write(path, text).map_err(|e| Error::file(path, e))
+}
+
+/// Compares with the golden costs, and writes what is asked for; how many shaders fail.
+fn judged(args: &Args, path: &Path, all: &[Shader], errors: &[Error]) -> Result<usize> {
+    let now = golden::of(all, path);
+    let old = if args.update && !path.exists() { Golden::new() } else { golden::read(path)? };
+    let is_gone = |key: &golden::Key| golden::is_gone(key, &now, path);
+    let verdicts = Verdicts {
+        all: golden::compare(&old, &now, args.max_increase, is_gone),
+        errors: errors.iter().map(ToString::to_string).collect(),
+    };
+    print!("{}", verdicts.text());
+    if let Some(file) = &args.markdown {
+        write(file, &verdicts.markdown())?;
+    }
+    if let Some(file) = &args.junit {
+        write(file, &verdicts.junit())?;
+    }
+    if args.update {
+        let mut kept: Golden = old.into_iter().filter(|(key, _)| !is_gone(key)).collect();
+        kept.extend(now);
+        write(path, &golden::text(&kept))?;
+        return Ok(0);
+    }
+    Ok(verdicts.failures())
+}
+
+fn told(args: &Args) -> Result<ExitCode> {
+    let gpus = gpus(args)?;
+    let one = gpus.len() == 1 && matches!(&args.files[..], [file] if !file.is_dir());
+    let default = if one || args.annotate { Format::Text } else { Format::Lines };
+    let format = args.format.unwrap_or(default);
+    let (all, texts, errors) = shaders(args, &gpus, format == Format::Text)?;
+    for e in &errors {
+        eprintln!("tuff: {}", plain::message(&e.to_string()));
+    }
+    // A gate says what differs, unless it is asked for more.
+    if args.golden.is_none() || args.format.is_some() || args.annotate {
+        match format {
+            Format::Json => println!("{}", json::report(&all)),
+            Format::Text => print!("{}", texts.join("\n")),
+            Format::Lines => print!("{}", table::summary(&all, Paint::new(args.color))),
+        }
+    }
+    let failures = match &args.golden {
+        Some(path) => judged(args, path, &all, &errors)?,
+        None => 0,
+    };
+    Ok(ExitCode::from(match (errors.is_empty(), failures) {
+        (false, _) => 2,
+        (true, 0) => 0,
+        (true, _) => 1,
+    }))
+}
+
+/// The process's exit code: see the help.
+pub fn run(args: &Args) -> ExitCode {
+    told(args).unwrap_or_else(|e| {
+        eprintln!("tuff: {}", plain::message(&e.to_string()));
+        ExitCode::from(2)
+    })
 }
 
 #[cfg(test)]

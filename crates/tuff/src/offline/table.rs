@@ -1,7 +1,7 @@
-//! What is known of a shader, for people.
+//! What is known of shaders, for people.
 
 use super::analysis::{self, Analysis, code};
-use super::names;
+use super::{Shader, names};
 use crate::paint::{Columns, Line, Paint, Tone, listing};
 use counters::Model;
 use counters::once::occupancy;
@@ -13,20 +13,68 @@ use std::fmt::Write;
 use std::path::Path;
 
 /// Cycles with as many digits as tell them apart.
-fn number(v: f64) -> String {
+pub fn number(v: f64) -> String {
     if v == 0.0 { "0".into() } else { format!("{v:.3}").trim_end_matches('0').trim_end_matches('.').into() }
 }
 
-/// The row of a way through the code: what each pipe takes, and which take the most.
-fn row(cost: &Cost, model: &Model) -> Vec<String> {
+/// The cycles of a way's dearest pipe, and the pipes that take as many.
+fn bound(cost: &Cost, model: &Model) -> (f64, String) {
     let all = code(cost).cycles(&model.core);
     let most = all.iter().map(|p| p.1).fold(0.0, f64::max);
     // Of arithmetic: the pipe, or that all share the issue.
     let single = all[1..].iter().any(|p| p.1 == most);
     let bound = all.iter().enumerate().filter(|(i, p)| most > 0.0 && p.1 == most && (*i > 0 || !single));
     let bound: Vec<_> = bound.map(|(_, p)| p.0.statistic).collect();
-    let bound = if bound.is_empty() { "nothing".into() } else { bound.join(", ") };
-    all.iter().map(|p| number(p.1)).chain([bound]).collect()
+    (most, if bound.is_empty() { "nothing".into() } else { bound.join(", ") })
+}
+
+/// The row of a way through the code: what each pipe takes, and which take the most.
+fn row(cost: &Cost, model: &Model) -> Vec<String> {
+    let all = code(cost).cycles(&model.core);
+    all.iter().map(|p| number(p.1)).chain([bound(cost, model).1]).collect()
+}
+
+/// Shaders of several files or for several GPUs, a line for each variant.
+pub fn summary(all: &[Shader], paint: Paint) -> String {
+    const HEADS: [&str; 8] =
+        ["shader", "", "gpu", "registers", "occupancy", "shortest", "longest", "bound by"];
+    let mut rows = vec![HEADS.map(String::from)];
+    for s in all {
+        let a = &s.analysis;
+        for v in &a.variants {
+            let (shortest, _) = bound(&v.ways.shortest, &s.gpu.model);
+            let way = v.ways.longest.as_ref().unwrap_or(&v.ways.total);
+            let (most, by) = bound(way, &s.gpu.model);
+            let entry = if a.entry == "main" { String::new() } else { format!(" {}", plain::line(&a.entry)) };
+            let part = if v.name == "Main" { String::new() } else { format!(", {}", v.name.to_lowercase()) };
+            rows.push([
+                plain::path(&s.file),
+                format!("{}{entry}{part}", names(a.stage).1),
+                s.gpu.name.clone(),
+                a.work_registers().to_string() + if a.spilled_bytes() > 0 { ", spills" } else { "" },
+                format!("{} %", occupancy(a.registers)),
+                number(shortest),
+                if v.ways.longest.is_some() { number(most) } else { "loops".into() },
+                by,
+            ]);
+        }
+    }
+    let width = |k: usize| rows.iter().map(|r| r[k].chars().count()).max().unwrap_or(0);
+    let widths: Vec<usize> = (0..HEADS.len()).map(width).collect();
+    let mut out = String::new();
+    for (i, row) in rows.iter().enumerate() {
+        let mut text = String::new();
+        for (k, (cell, width)) in row.iter().zip(&widths).enumerate() {
+            // Numbers end in one column.
+            let _ = match k {
+                3..=6 => write!(text, "{cell:>width$}  "),
+                _ => write!(text, "{cell:<width$}  "),
+            };
+        }
+        let tone = if i == 0 { paint.paint(Tone::Head, text.trim_end()) } else { text.trim_end().into() };
+        let _ = writeln!(out, "{tone}");
+    }
+    out
 }
 
 pub fn table(file: &Path, a: &Analysis, model: &Model, paint: Paint) -> String {
@@ -56,6 +104,14 @@ pub fn table(file: &Path, a: &Analysis, model: &Model, paint: Paint) -> String {
         line("late depth test", yes(a.late_test).into());
         line("late depth update", yes(a.late_update).into());
         line("reads attachments", yes(a.reads_colour).into());
+    }
+    for l in &a.loops {
+        let iterations = match (l.iterations, l.constant) {
+            (Some(n), true) => format!("{n} iterations"),
+            (Some(n), false) => format!("{n} iterations, by --trips"),
+            (None, _) => format!("unknown iterations (--trips {}=N)", l.at.argument()),
+        };
+        line("loop", format!("{}: {iterations}", l.at.name()));
     }
     for v in &a.variants {
         let longest = match &v.ways.longest {
@@ -110,7 +166,7 @@ pub fn annotated(
     model: &Model,
     paint: Paint,
 ) -> Result<String, String> {
-    let all = analysis::lines(a, module, entry).map_err(|e| e.to_string())?;
+    let all = analysis::lines(a, module, entry, model).map_err(|e| e.to_string())?;
     let mut out = String::new();
     for s in sources {
         let mut sums: BTreeMap<u32, Cost> = BTreeMap::new();

@@ -12,21 +12,26 @@ fn file(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../conformance/shaders/static").join(name)
 }
 
-fn module(name: &str) -> Module {
+fn load(name: &str) -> Module {
     crate::instrument::module(&file(name)).unwrap()
 }
 
 fn analysis(name: &str, stage: Stage) -> Analysis {
-    analyse(&module(name), stage, "main", &[]).unwrap()
+    analyse(&load(name), stage, "main", Asked::default(), &g720()).unwrap()
 }
 
 fn g720() -> Model {
     Model::load(Some("g720")).unwrap()
 }
 
-fn report(name: &str, stage: Stage) -> Value {
-    let text = json::report(&file(name), false, &[analysis(name, stage)], &g720());
+fn report_of(file: &Path, analysis: Analysis) -> Value {
+    let gpu = Gpu { name: "g720".into(), model: g720() };
+    let text = json::report(&[Shader { file: file.into(), compiled: false, analysis, gpu: &gpu }]);
     serde_json::from_str(&text).unwrap()
+}
+
+fn report(name: &str, stage: Stage) -> Value {
+    report_of(&file(name), analysis(name, stage))
 }
 
 /// The value of a property in a list of them.
@@ -138,11 +143,27 @@ fn vertices_are_shaded_in_halves() {
 
 /// Whether there is a compiler of GLSL; says so if there is none.
 fn has_compiler() -> bool {
-    let has = glsl::COMPILERS.iter().any(|c| not_run::has_program(c));
+    let all = Language::Glsl.compilers();
+    let has = all.iter().any(|c| not_run::has_program(c));
     if !has {
-        not_run::say("tuff shader's GLSL", "glslangValidator or glslc");
+        not_run::say("tuff shader's GLSL", &all.join(" or "));
     }
     has
+}
+
+/// The SPIR-V of a file in GLSL.
+fn compiled(file: &Path, stage: Stage) -> Vec<u8> {
+    let request = Request {
+        file,
+        text: None,
+        language: Language::Glsl,
+        stage: Some(stage),
+        entry: None,
+        defines: &[],
+        includes: &[],
+        compiler: None,
+    };
+    languages::compile(&request).unwrap()
 }
 
 /// Of sides.comp by its GLSL: which line has which instructions. A line's address is computed where it is first needed.
@@ -151,10 +172,10 @@ fn lines_have_their_instructions() {
     if !has_compiler() {
         return;
     }
-    let bytes = glsl::compile(&file("sides.comp"), Stage::Compute).unwrap();
+    let bytes = compiled(&file("sides.comp"), Stage::Compute);
     let module = Module::parse(shader::words(&bytes)).unwrap();
-    let a = analyse(&module, Stage::Compute, "main", &[]).unwrap();
-    let all = lines(&a, &module, entry_of(&Some("main".into()))).unwrap();
+    let a = analyse(&module, Stage::Compute, "main", Asked::default(), &g720()).unwrap();
+    let all = lines(&a, &module, entry_of(&Some("main".into())), &g720()).unwrap();
     let (mut by_line, mut sum) = (BTreeMap::new(), Cost::FREE);
     for (stretch, cost) in &all {
         sum.add(cost);
@@ -174,7 +195,8 @@ fn lines_have_their_instructions() {
     ];
     assert_eq!(got, want);
     let mut sources = shader::instrument::sources(&module);
-    glsl::own(&mut sources, &file("sides.comp"));
+    let text = std::fs::read_to_string(file("sides.comp")).unwrap();
+    languages::own(&mut sources, &file("sides.comp"), &text);
     let text = table::annotated(&a, &sources, &module, entry_of(&Some("main".into())), &g720(), Paint(false))
         .unwrap();
     let line = |n: usize| text.lines().find(|l| l.contains(&format!("|{n:>5} "))).unwrap();
@@ -189,7 +211,7 @@ fn threads_compile_side_by_side() {
     if !has_compiler() {
         return;
     }
-    let compile = || glsl::compile(&file("sides.comp"), Stage::Compute).unwrap();
+    let compile = || compiled(&file("sides.comp"), Stage::Compute);
     let alone = compile();
     std::thread::scope(|s| {
         let all: Vec<_> = (0..8).map(|_| s.spawn(compile)).collect();
@@ -208,12 +230,12 @@ fn lines_have_their_varyings() {
                 layout(set=0,binding=0) uniform sampler2D t;\nvoid main() {\n  vec4 c = texture(t, uv);\n  \
                 if (c.a < 0.5) discard;\n  o = c * 2.0;\n}\n";
     std::fs::write(&path, text).unwrap();
-    let bytes = glsl::compile(&path, Stage::Fragment);
+    let bytes = compiled(&path, Stage::Fragment);
     std::fs::remove_file(&path).unwrap();
-    let module = Module::parse(shader::words(&bytes.unwrap())).unwrap();
-    let a = analyse(&module, Stage::Fragment, "main", &[]).unwrap();
+    let module = Module::parse(shader::words(&bytes)).unwrap();
+    let a = analyse(&module, Stage::Fragment, "main", Asked::default(), &g720()).unwrap();
     let mut by_line: BTreeMap<u32, Cost> = BTreeMap::new();
-    for (stretch, cost) in lines(&a, &module, entry_of(&Some("main".into()))).unwrap() {
+    for (stretch, cost) in lines(&a, &module, entry_of(&Some("main".into())), &g720()).unwrap() {
         by_line.entry(stretch.line).or_default().add(&cost);
     }
     by_line.retain(|_, c| !c.is_free() || c.varying > 0);
@@ -225,7 +247,7 @@ fn lines_have_their_varyings() {
 /// A module without lines: what its blocks cost, in its SPIR-V.
 #[test]
 fn blocks_stand_in_for_lines() {
-    let (m, a) = (module("sides.comp.spv"), analysis("sides.comp.spv", Stage::Compute));
+    let (m, a) = (load("sides.comp.spv"), analysis("sides.comp.spv", Stage::Compute));
     let text = table::annotated(&a, &[], &m, entry_of(&Some("main".into())), &g720(), Paint(false)).unwrap();
     let blocks: Vec<_> = text.lines().filter(|l| l.contains("  block ")).collect();
     let cells = |l: &str| {
@@ -263,9 +285,9 @@ fn ray_tracing_stages_are_reported() {
         let path = folder.join(format!("rays.{name}.spv"));
         let module = crate::instrument::module(&path).unwrap();
         let stage = stage(name).unwrap();
-        let analysis = analyse(&module, stage, "main", &[]).unwrap();
+        let analysis = analyse(&module, stage, "main", Asked::default(), &g720()).unwrap();
         assert!(analysis.variants[0].ways.total.ls > 0, "{name}: records and payloads are in memory");
-        let all: Value = serde_json::from_str(&json::report(&path, false, &[analysis], &g720())).unwrap();
+        let all = report_of(&path, analysis);
         assert_eq!(all["shaders"][0]["shader"]["type"], arm);
     }
 }
