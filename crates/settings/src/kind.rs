@@ -1,6 +1,7 @@
 //! What a variable may say.
 
 use std::ffi::OsStr;
+use std::ops::RangeInclusive;
 use std::path::PathBuf;
 
 pub trait Kind {
@@ -99,6 +100,27 @@ impl Kind for Place {
     }
     fn names_file(&self, _: &PathBuf) -> bool {
         true
+    }
+}
+
+/// Numbers from 1 and ranges of them, with commas between them: `1,5-10`.
+pub struct Ranges;
+
+impl Kind for Ranges {
+    type Value = Vec<RangeInclusive<u64>>;
+    fn read(&self, text: &OsStr) -> Option<Self::Value> {
+        let range = |part: &str| {
+            let (first, last) = part.split_once('-').unwrap_or((part, part));
+            let range: RangeInclusive<u64> = first.trim().parse().ok()?..=last.trim().parse().ok()?;
+            (*range.start() > 0 && !range.is_empty()).then_some(range)
+        };
+        text.to_str()?.split(',').map(range).collect()
+    }
+    fn allowed(&self) -> String {
+        "numbers from 1 and ranges of them (1,5-10)".into()
+    }
+    fn form(&self) -> String {
+        "1,5-10".into()
     }
 }
 

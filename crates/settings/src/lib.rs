@@ -11,11 +11,12 @@ mod kind;
 mod table;
 
 pub use interfaces::{Interfaces, KEYS, Lock, Parts, Storage};
-pub use kind::{Kind, Number, OneOf, Place, Text, Version};
+pub use kind::{Kind, Number, OneOf, Place, Ranges, Text, Version};
 pub use table::{README_BEGIN, README_END, readme_with_table};
 
 use std::ffi::OsString;
 use std::num::NonZeroUsize;
+use std::ops::RangeInclusive;
 use std::path::PathBuf;
 use std::sync::LazyLock;
 use std::time::Duration;
@@ -106,6 +107,16 @@ pub const SANITIZE: Variable<Place> = Variable {
     kind: Place("file"),
     meaning: "checks every access of shaders and writes what is wrong with them as JSON; `tuff sanitize` sets it \
               ([docs/sanitize.md](docs/sanitize.md))",
+};
+pub const FRAMES: Variable<Place> = Variable {
+    name: "TUFF_FRAMES",
+    kind: Place("folder"),
+    meaning: "writes each presented frame as a file (PPM) of its number; `tuff frames` sets it ([docs/pictures.md](docs/pictures.md))",
+};
+pub const FRAME_NUMBERS: Variable<Ranges> = Variable {
+    name: "TUFF_FRAME_NUMBERS",
+    kind: Ranges,
+    meaning: "the frames that `TUFF_FRAMES` writes, counted from 1; default: all",
 };
 pub const SHADER_DUMP: Variable<Place> = Variable {
     name: "TUFF_SHADER_DUMP",
@@ -207,6 +218,9 @@ pub struct Settings {
     pub instrument: Option<PathBuf>,
     /// The file for what sanitised shaders do wrong.
     pub sanitize: Option<PathBuf>,
+    /// The folder for presented frames, and their numbers; empty: all.
+    pub frames: Option<PathBuf>,
+    pub frame_numbers: Vec<RangeInclusive<u64>>,
     pub shader_dump: Option<PathBuf>,
     pub jit_dump: Option<PathBuf>,
     pub cache_key: Option<PathBuf>,
@@ -305,6 +319,8 @@ impl Settings {
             capture: r.get(&CAPTURE),
             instrument: r.get(&INSTRUMENT),
             sanitize: r.get(&SANITIZE),
+            frames: r.get(&FRAMES),
+            frame_numbers: r.get(&FRAME_NUMBERS).unwrap_or_default(),
             processes: r.get(&PROCESSES),
             shader_dump: r.get(&SHADER_DUMP),
             jit_dump: r.get(&JIT_DUMP),
@@ -371,6 +387,8 @@ mod tests {
             ("TUFF_CAPTURE", "e"),
             ("TUFF_INSTRUMENT", "b"),
             ("TUFF_SANITIZE", "s.json"),
+            ("TUFF_FRAMES", "h"),
+            ("TUFF_FRAME_NUMBERS", "1,5-10"),
             ("TUFF_PROCESSES", "g"),
             ("TUFF_SHADER_DUMP", "c"),
             ("TUFF_JIT_DUMP", "f"),
@@ -393,6 +411,8 @@ mod tests {
             capture: Some("e".into()),
             instrument: Some("b".into()),
             sanitize: Some("s.json".into()),
+            frames: Some("h".into()),
+            frame_numbers: vec![1..=1, 5..=10],
             processes: Some("g".into()),
             shader_dump: Some("c".into()),
             jit_dump: Some("f".into()),

@@ -1,8 +1,9 @@
 //! README's table of settings.
 
 use crate::{
-    CACHE_KEY, CAPTURE, CONFORMANCE, COUNTERS, DEVICE_TYPE, GPU, INSTRUMENT, INTERFACES, JIT, JIT_DUMP, Kind,
-    LOG, PROCESSES, RAYS, REFRESH, SANITIZE, SHADER_DUMP, SIMD, THREADS, TRACE, Variable, WATCHDOG_MS,
+    CACHE_KEY, CAPTURE, CONFORMANCE, COUNTERS, DEVICE_TYPE, FRAME_NUMBERS, FRAMES, GPU, INSTRUMENT,
+    INTERFACES, JIT, JIT_DUMP, Kind, LOG, PROCESSES, RAYS, REFRESH, SANITIZE, SHADER_DUMP, SIMD, THREADS,
+    TRACE, Variable, WATCHDOG_MS,
 };
 use std::fmt::Write;
 
@@ -21,7 +22,7 @@ fn row<K: Kind>(v: &Variable<K>) -> Row {
     Row { name: v.name, form: v.kind.form(), meaning: v.meaning }
 }
 
-pub(crate) fn rows() -> [Row; 20] {
+pub(crate) fn rows() -> [Row; 22] {
     [
         row(&THREADS),
         row(&LOG),
@@ -36,6 +37,8 @@ pub(crate) fn rows() -> [Row; 20] {
         row(&CAPTURE),
         row(&INSTRUMENT),
         row(&SANITIZE),
+        row(&FRAMES),
+        row(&FRAME_NUMBERS),
         row(&PROCESSES),
         row(&SHADER_DUMP),
         row(&JIT_DUMP),

@@ -6,9 +6,11 @@ extern crate say;
 mod annotate;
 mod check;
 mod city;
+mod compare;
 mod coverage;
 mod demo;
 mod diff;
+mod frames;
 mod gl;
 mod info;
 mod instrument;
@@ -47,6 +49,10 @@ enum Task {
     Sanitize(sanitize::Args),
     /// Run a program and write which lines, functions and branches of its shaders ran, for lcov (docs/coverage.md).
     Coverage(coverage::Args),
+    /// Run a program and write the frames that it presents as PNG files (docs/pictures.md).
+    Frames(frames::Args),
+    /// Compare pictures with golden ones; fails if they differ by more than allowed (docs/pictures.md).
+    Compare(compare::Args),
     /// Run an OpenGL program on Tuff, through Mesa's zink, with GL_AMD_performance_monitor.
     #[command(after_help = "\
 Examples:
@@ -84,11 +90,13 @@ impl Task {
             | Task::Run(_)
             | Task::Sanitize(_)
             | Task::Coverage(_)
+            | Task::Frames(_)
             | Task::Gl(_)
             | Task::Shader(_)
             | Task::Overhead(_) => true,
             Task::Report(_)
             | Task::Diff(_)
+            | Task::Compare(_)
             | Task::Whatif(_)
             | Task::Instrument(_)
             | Task::Annotate(_)
@@ -121,6 +129,8 @@ fn main() -> ExitCode {
         Task::Whatif(args) => whatif::run(&args),
         Task::Run(args) => return ended(run::run(&args)),
         Task::Sanitize(args) => return ended(sanitize::run(&args)),
+        Task::Frames(args) => return ended(frames::run(&args)),
+        Task::Compare(args) => return compare::run(&args),
         Task::Coverage(args) => return ended(coverage::run(&args)),
         Task::Gl(args) => {
             let done = gl::environment().and_then(|more| run::common(&args, None, more));

@@ -28,6 +28,7 @@ fn a_closed_pipe_ends_in_quiet() {
     };
     counters("a.json", 1);
     counters("b.json", 2);
+    std::fs::write(file("frame.ppm"), b"P6\n1 1\n255\nabc").unwrap();
     std::fs::write(file("counts.json"), "[1, 2, 3, 4]").unwrap();
     let tuff = env!("CARGO_BIN_EXE_tuff");
     let line = format!(r#"echo '{{"Check":{{"picture":"tri"}}}}' | '{tuff}' child > /dev/null"#);
@@ -53,6 +54,8 @@ fn a_closed_pipe_ends_in_quiet() {
         ("run --counters @left.json -- true", None),
         ("sanitize -- true", None),
         ("coverage -o @shaders.info -- true", Some("shaders.info")),
+        ("frames @frames -- true", None),
+        ("compare @frame.ppm @frame.ppm --report @pictures.html", Some("pictures.html")),
         ("report @a.json -o @page.html", Some("page.html")),
         ("diff @a.json @b.json", None),
         ("diff @a.json @b.json --max-increase fma=1% --markdown @diff.md", Some("diff.md")),

@@ -169,6 +169,7 @@ impl Engine {
         };
         let report = &*self.device.gpu.shared.report;
         machine::undefined::read(report, image, &whole, || "vkQueuePresentKHR".into());
+        super::frames::keep(|| self.picture(frame));
     }
 
     /// A frame's waits are over: called by the queue's thread, in the order of presentation.

@@ -16,6 +16,7 @@
 pub(crate) mod acquire;
 pub(crate) mod bind;
 mod engine;
+mod frames;
 mod pixels;
 pub(crate) mod present;
 mod queries;

@@ -2,7 +2,7 @@
 
 pub mod capture;
 mod data;
-mod picture;
+pub mod picture;
 mod shaders;
 mod summary;
 

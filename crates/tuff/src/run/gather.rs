@@ -33,7 +33,7 @@ fn make(folder: &Path) -> Result<()> {
 }
 
 /// The program of the process with these files.
-fn program(processes: &[Process], file: &Path) -> String {
+pub fn program(processes: &[Process], file: &Path) -> String {
     let name = file.file_name().unwrap_or_default().to_string_lossy();
     let of = processes
         .iter()

@@ -143,7 +143,7 @@ pub fn common(args: &Common, shaders: Option<&Path>, more: More) -> Result<Ended
 
 /// Runs the program with sanitised shaders; the files that its processes have left, in a folder that lives as long as the result.
 pub fn findings(program: &[String]) -> Result<(Ended, Left)> {
-    let (mut ended, left) = alone(program, Kind::Findings)?;
+    let (mut ended, left) = alone(program, Kind::Findings, vec![])?;
     if ended.why.is_empty() && left.files.is_empty() {
         ended.why = format!("{} never created a device on Tuff: nothing was checked", program[0]);
     }
@@ -152,7 +152,7 @@ pub fn findings(program: &[String]) -> Result<(Ended, Left)> {
 
 /// Runs the program with instrumented shaders; a `.json` of each shader that ran in each process, beside its `.spv`.
 pub fn shaders(program: &[String]) -> Result<(Ended, Left)> {
-    let (mut ended, mut left) = alone(program, Kind::Shaders)?;
+    let (mut ended, mut left) = alone(program, Kind::Shaders, vec![])?;
     left.files = left.files.iter().flat_map(|folder| gather::files(folder)).collect();
     left.files.retain(|f| f.extension().is_some_and(|e| e == "json"));
     if ended.why.is_empty() && left.files.is_empty() {
@@ -161,10 +161,20 @@ pub fn shaders(program: &[String]) -> Result<(Ended, Left)> {
     Ok((ended, left))
 }
 
+/// Runs the program; a folder of frames for each process that presented some. `numbers`: which frames; `None`: all.
+pub fn frames(program: &[String], numbers: Option<&str>) -> Result<(Ended, Left)> {
+    let more = numbers.map(|n| (settings::FRAME_NUMBERS.name, n.into()));
+    let (mut ended, left) = alone(program, Kind::Frames, more.into_iter().collect())?;
+    if ended.why.is_empty() && left.files.is_empty() {
+        ended.why = format!("{} has presented no such frame on Tuff", program[0]);
+    }
+    Ok((ended, left))
+}
+
 /// Runs the program, asked for one kind of files.
-fn alone(program: &[String], kind: Kind) -> Result<(Ended, Left)> {
+fn alone(program: &[String], kind: Kind, more: More) -> Result<(Ended, Left)> {
     let private = Private::new(vec![kind])?;
-    let mut command = prepared(program, vec![])?;
+    let mut command = prepared(program, more)?;
     private.ask(&mut command);
     let status = client::child::run(&mut command).map_err(|e| failed(&command, e))?;
     private.wait();
@@ -172,13 +182,21 @@ fn alone(program: &[String], kind: Kind) -> Result<(Ended, Left)> {
     lost(&private, &processes).iter().for_each(|line| eprintln!("tuff: {line}"));
     let files = private.left(kind);
     let why = if status.success() { String::new() } else { failed(&command, status).0 };
-    Ok((Ended { status, why }, Left { files, _folder: private }))
+    Ok((Ended { status, why }, Left { files, private }))
 }
 
 /// Files of a run, as long as this lives.
 pub struct Left {
     pub files: Vec<PathBuf>,
-    _folder: Private,
+    private: Private,
+}
+
+impl Left {
+    /// The program of the process that has left each of the files (or folders).
+    pub fn programs(&self) -> Vec<String> {
+        let processes = self.private.processes();
+        self.files.iter().map(|f| gather::program(&processes, f)).collect()
+    }
 }
 
 /// Gathers and tells what the program has left; `Some`: why the run was for nothing.
@@ -208,8 +226,8 @@ fn left(
                 captured = there.then_some(to);
                 (there, "capture")
             }
-            // `findings` asks for them.
-            Kind::Findings => (true, "findings"),
+            // `findings` and `frames` ask for them.
+            Kind::Findings | Kind::Frames => (true, "other files"),
             Kind::Shaders => (gather::shaders(private, shaders.unwrap_or(Path::new("")))?, "shaders"),
             Kind::Rows { json } => {
                 let to = args.workloads.as_deref().unwrap_or(Path::new(""));

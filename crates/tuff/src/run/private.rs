@@ -18,6 +18,8 @@ pub enum Kind {
     Shaders,
     /// Of sanitised shaders.
     Findings,
+    /// What it presents.
+    Frames,
     /// Of the GPU Performance layer, as CSV or JSON.
     Rows {
         json: bool,
@@ -31,6 +33,7 @@ impl Kind {
             Kind::Capture => "capture",
             Kind::Shaders => "shaders",
             Kind::Findings => "findings",
+            Kind::Frames => "frames",
             Kind::Rows { .. } => "rows",
         }
     }
@@ -42,6 +45,7 @@ impl Kind {
             Kind::Capture => ("TUFF_CAPTURE", ""),
             Kind::Shaders => ("TUFF_INSTRUMENT", ""),
             Kind::Findings => ("TUFF_SANITIZE", ".json"),
+            Kind::Frames => ("TUFF_FRAMES", ""),
             Kind::Rows { json: true } => ("TUFF_PERFORMANCE_JSON", ".json"),
             Kind::Rows { json: false } => ("TUFF_PERFORMANCE_CSV", ".csv"),
         }
@@ -130,8 +134,8 @@ impl Private {
         let file = |k: Kind| match k {
             Kind::Counters | Kind::Findings => Some(self.file(k, &process.name)),
             Kind::Capture => Some(self.file(k, &process.name).join(crate::report::capture::FILE)),
-            // Shaders are left where some ran; rows are another's.
-            Kind::Shaders | Kind::Rows { .. } => None,
+            // Shaders are left where some ran, frames where some were presented; rows are another's.
+            Kind::Shaders | Kind::Frames | Kind::Rows { .. } => None,
         };
         self.kinds.iter().filter_map(|k| file(*k)).all(|f| f.exists())
     }
