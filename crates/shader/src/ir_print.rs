@@ -170,14 +170,15 @@ impl Text<'_> {
     fn line(&self, v: Value, o: &mut String) {
         let d = self.s.data(v);
         let exact = if d.flags.exact { " exact" } else { "" };
+        let relaxed = if d.flags.relaxed { " relaxed" } else { "" };
         let text = match d.inst {
             Inst::Const(_) | Inst::Input(_) => plain(d),
             _ => self.inst(&d.inst),
         };
         let _ = if d.ty == Ty::Void {
-            writeln!(o, "    {text}{exact}")
+            writeln!(o, "    {text}{exact}{relaxed}")
         } else {
-            writeln!(o, "    {v:?}: {:?} = {text}{exact}", d.ty)
+            writeln!(o, "    {v:?}: {:?} = {text}{exact}{relaxed}", d.ty)
         };
     }
 

@@ -32,6 +32,11 @@ pub fn read(text: &str) -> Result<Shader, String> {
 }
 
 /// Of a number that no line has.
+/// Whether nothing but a value's flags is left of a line.
+fn is_flags(rest: &str) -> bool {
+    matches!(rest, "exact" | "relaxed" | "exact relaxed")
+}
+
 fn nothing() -> ValueData {
     ValueData { inst: Inst::Phi(vec![]), ty: Ty::Void, flags: ValueFlags::default() }
 }
@@ -360,13 +365,14 @@ impl Reader {
         w.rest = text;
         let before = w;
         let inst = match w.word().ok().and_then(plain) {
-            Some((inst, _)) if w.rest.is_empty() || w.rest == "exact" => inst,
+            Some((inst, _)) if w.rest.is_empty() || is_flags(w.rest) => inst,
             _ => {
                 w = before;
                 self.inst(&mut w)?
             }
         };
         flags.exact = w.eat("exact");
+        flags.relaxed = w.eat("relaxed");
         if !w.rest.is_empty() {
             return Err(format!("what is `{}`?", w.rest));
         }
@@ -562,7 +568,7 @@ impl Reader {
             min_lod: None,
             data: vec![],
         };
-        while !w.rest.is_empty() && w.rest != "exact" {
+        while !w.rest.is_empty() && !is_flags(w.rest) {
             let name = {
                 let end = w.rest.find(' ').ok_or("no operand")?;
                 let (name, rest) = w.rest.split_at(end);

@@ -162,7 +162,7 @@ fn opengl_is_read() {
     let lines = folder.run("es2.frag --annotate").out;
     let line = lines.lines().find(|l| l.contains("|    6 ")).unwrap();
     assert!(line.ends_with("  gl_FragColor = c * c + c;"), "{line}");
-    assert_eq!(line.split_whitespace().next(), Some("0.5"), "four multiply–adds of 8 a cycle: {line}");
+    assert_eq!(line.split_whitespace().next(), Some("0.25"), "four multiply–adds of 16 a cycle: {line}");
     assert!(lines.contains("\nes2.frag\n"), "{lines}");
 }
 
@@ -304,4 +304,44 @@ fn loops_of_known_length_have_a_longest_path() {
         table.contains("\n  loop                  line 7: unknown iterations (--trips 7=N)\n"),
         "{table}"
     );
+}
+
+/// Operations of medium precision share an instruction, two and two, as those of 16 bits do; FMA instructions by hand.
+#[test]
+fn medium_precision_takes_half() {
+    const HEAD: &str = "#version 320 es\nprecision highp float;\n\
+        layout(location=0) in mediump vec4 a; layout(location=1) in highp vec4 b; layout(location=0) out highp vec4 o;\n\
+        layout(set=0,binding=0) uniform U { highp vec4 u; };\nvoid main() {\n";
+    let rows = [
+        ("four products and sums", "mediump vec4 m = a * a + a; o = m;", 2, 100),
+        ("in high precision", "highp vec4 m = b * b + b; o = m;", 4, 0),
+        ("a high operand makes it high", "o = a * b + b;", 4, 0),
+        ("a uniform is converted once", "mediump vec4 w = u; mediump vec4 m = a * w + a; o = m;", 2, 100),
+        // Each needs the one before: no two can share.
+        (
+            "a chain",
+            "mediump float m = a.x; m = m * m + m; m = m * m + m; m = m * m + m; o = vec4(m);",
+            3,
+            100,
+        ),
+        // Two products are needed in high precision too, and are computed once.
+        ("of two precisions", "mediump vec4 m = a * a; highp vec4 h = a; o = vec4(m.xy, (h * h).xy);", 2, 0),
+        ("three of a kind", "mediump vec3 m = a.xyz * a.yzw + a.zwx; o = vec4(m, 0.0);", 2, 100),
+    ];
+    let Some(folder) = Folder::new("medium_precision_takes_half", &[]) else { return };
+    for (name, body, instructions, percent) in rows {
+        folder.write("a.frag", &format!("{HEAD}{body}\n}}\n"));
+        let said = folder.run("a.frag --format json");
+        assert_eq!(said.code, 0, "{name}: {}", said.err);
+        let all: serde_json::Value = serde_json::from_str(&said.out).unwrap();
+        let variant = &all["shaders"][0]["variants"][0];
+        let cycles = &variant["performance"]["total_cycles"]["cycle_count"][1];
+        assert_eq!(cycles.as_f64().map(|c| c * 8.0), Some(f64::from(instructions)), "{name}");
+        let properties = variant["properties"].as_array().unwrap();
+        let narrow = &properties.iter().find(|p| p["name"] == "fp16_arithmetic").unwrap()["value"];
+        // ATEST and BLEND are of the CVT and have no width.
+        let all = f64::from(instructions) + 2.0;
+        let expected = (f64::from(instructions * percent) / all).round();
+        assert_eq!(narrow.as_f64(), Some(expected), "{name}");
+    }
 }

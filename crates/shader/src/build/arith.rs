@@ -61,9 +61,10 @@ impl Builder<'_> {
             _ => Err(i.bad(format!("operand {w} has the wrong type"))),
         }
     }
-    /// Sets whether the result of `i` may be contracted.
+    /// Sets what is asked of the arithmetic that follows: that of the result `id`.
     #[inline]
-    pub(crate) fn set_exact(&mut self, id: u32) {
+    pub(crate) fn set_flags(&mut self, id: u32) {
+        self.e.relaxed = self.m.flags(id) & RELAXED != 0;
         let asked = self.m.flags(id) & NO_CONTRACTION != 0;
         let mode = self.fast_math(id);
         self.e.exact = asked || mode.map_or(self.all_exact, |mode| mode & FAST_MATH_ALLOW_CONTRACT == 0);
@@ -103,13 +104,13 @@ impl Builder<'_> {
         if r.ty() != s.ty() || (class == Class::Float && r != s) {
             return Err(i.bad("the result type is not the operand's"));
         }
-        self.set_exact(id);
+        self.set_flags(id);
         let start = self.pool.len();
         for k in 0..n as usize {
             let v = f(&mut self.e, s, self.pool[a + k]);
             self.pool.push(v);
         }
-        self.e.exact = false;
+        self.e.reset_flags();
         self.define(id, ty, start);
         Ok(())
     }
@@ -128,13 +129,13 @@ impl Builder<'_> {
         if n != m || s != t || (class == to && r != s) {
             return Err(i.bad("operands of different types"));
         }
-        self.set_exact(id);
+        self.set_flags(id);
         let start = self.pool.len();
         for k in 0..n as usize {
             let v = f(&mut self.e, s, self.pool[a + k], self.pool[b + k]);
             self.pool.push(v);
         }
-        self.e.exact = false;
+        self.e.reset_flags();
         self.define(id, ty, start);
         Ok(())
     }

@@ -47,6 +47,8 @@ pub(crate) struct Emit {
     pub prelude: Vec<Value>,
     pub to_prelude: bool,
     pub exact: bool,
+    /// Of what is emitted: [`ValueFlags::relaxed`].
+    pub relaxed: bool,
     /// How float results are rounded and denormals treated.
     pub modes: FloatModes,
     known: Known,
@@ -66,6 +68,7 @@ impl Emit {
             prelude: Vec::new(),
             to_prelude: false,
             exact: false,
+            relaxed: false,
             modes: FloatModes::default(),
             known: Known::new(size),
         };
@@ -190,7 +193,13 @@ impl Emit {
 
     /// What is asked of arithmetic is nothing to other instructions.
     fn flags(&self, inst: &Inst) -> ValueFlags {
-        ValueFlags { exact: self.exact && matches!(inst, Inst::Un(..) | Inst::Bin(..) | Inst::Tri(..)) }
+        let arithmetic = matches!(inst, Inst::Un(..) | Inst::Bin(..) | Inst::Tri(..));
+        ValueFlags { exact: self.exact && arithmetic, relaxed: self.relaxed && arithmetic }
+    }
+    /// Nothing is asked of what follows.
+    #[inline]
+    pub fn reset_flags(&mut self) {
+        (self.exact, self.relaxed) = (false, false);
     }
     fn add_value(&mut self, inst: Inst, ty: Ty, block: u32) -> Value {
         let v = Value(self.values.len() as u32);
@@ -274,10 +283,12 @@ impl Emit {
     /// An expression without side effects: the value known already where one dominates, else a new one.
     #[inline]
     pub fn pure(&mut self, inst: Inst, ty: Ty) -> Value {
-        let found = self.known.find(&self.values, &inst, ty, self.flags(&inst));
+        let flags = self.flags(&inst);
+        let found = self.known.find(&self.values, &inst, ty, flags);
         if let Some(v) = found.value {
             let def = self.def_block[v.0 as usize];
             if if self.to_prelude { def == PRELUDE } else { self.dominates(def, self.cur) } {
+                self.values[v.0 as usize].flags.relaxed &= flags.relaxed;
                 return v;
             }
         }

@@ -66,9 +66,9 @@ impl<'m> Builder<'m> {
         let code = i.word(4)?;
         let op =
             GLOp::from_u32(code).ok_or_else(|| unsupported(format!("GLSL.std.450 instruction {code}")))?;
-        self.set_exact(i.word(2)?);
+        self.set_flags(i.word(2)?);
         let r = self.glsl_op(i, op);
-        self.e.exact = false;
+        self.e.reset_flags();
         r?;
         self.flush_result(i)
     }

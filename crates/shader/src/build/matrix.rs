@@ -72,9 +72,9 @@ impl<'m> Builder<'m> {
         ) {
             return Ok(false);
         }
-        self.set_exact(i.word(2)?);
+        self.set_flags(i.word(2)?);
         let r = self.matrix_values(i);
-        self.e.exact = false;
+        self.e.reset_flags();
         let list = r?;
         self.define_list(i, &list)?;
         Ok(true)

@@ -276,6 +276,8 @@ pub enum Inst {
 pub struct ValueFlags {
     /// NoContraction, or float controls that forbid rewriting.
     pub exact: bool,
+    /// RelaxedPrecision: the modelled GPU computes it with 16 bits. Its value is that of 32 bits.
+    pub relaxed: bool,
 }
 
 /// An instruction with the type of its result.

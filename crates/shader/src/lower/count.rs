@@ -68,7 +68,8 @@ impl Lowering<'_> {
         let single = self.is_single(v, b as u32);
         let cost = Cost::of(&data.inst, operand.unwrap_or(data.ty));
         let loads = if matches!(data.inst, Inst::Load { .. }) && !single { cost.ls } else { 0 };
-        Cost { single: single as u32, loads, ..cost }
+        let narrow = if self.relaxed_kind(v).is_some() { cost.fma + cost.cvt } else { cost.narrow };
+        Cost { single: single as u32, loads, narrow, ..cost }
     }
 
     fn costs(&self, v: Value, b: usize, parts: &Parts) -> Costs {

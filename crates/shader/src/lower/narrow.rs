@@ -3,10 +3,13 @@
 //! A register holds two values of 16 bits or four of 8, and an instruction works on all of them. What a compiler would
 //! put together is taken to be: operations of one kind in one block, none needing another's result, no memory written
 //! between them. Minima, comparisons, selections and logic on such values are counted one by one.
+//!
+//! Arithmetic of medium precision (RelaxedPrecision) is taken to have 16 bits where its operands come without a conversion: other
+//! results of medium precision, values of 16 bits, constants, and what is uniform and so converted once.
 
 use super::Lowering;
 use crate::cost::Cost;
-use crate::ir::{Bin, Inst, Mem, Tri, Ty, Un, Value};
+use crate::ir::{Bin, Input, Inst, Mem, Stage, Tri, Ty, Un, Value, ValueData};
 use crate::isa::{Facts, ResultWidth};
 use std::cell::Cell;
 
@@ -18,7 +21,7 @@ const LOOKS: u32 = 1000;
 const REACH: usize = 64;
 
 #[derive(Clone, Copy, PartialEq)]
-enum NarrowOp {
+pub(super) enum NarrowOp {
     Un(Un),
     Bin(Bin),
     Tri(Tri),
@@ -45,7 +48,9 @@ impl Lowering<'_> {
     pub(super) fn find_packed(&self, needed: &[bool]) -> Vec<bool> {
         let shader = self.shader;
         let mut packed = vec![];
-        if !shader.values.iter().any(|v| matches!(v.inst, Inst::Un(op, _) if room(op).is_some())) {
+        let packs =
+            |v: &ValueData| v.flags.relaxed || matches!(v.inst, Inst::Un(op, _) if room(op).is_some());
+        if !shader.values.iter().any(packs) {
             return packed;
         }
         packed.resize(shader.values.len(), false);
@@ -59,8 +64,15 @@ impl Lowering<'_> {
                     open.clear();
                     continue;
                 }
-                let Inst::Un(round, x) = *inst else { continue };
-                let (Some(room), Some(kind)) = (room(round), self.narrow_kind(x)) else { continue };
+                // The operation, and how many of its kind share an instruction.
+                let (x, room, kind) = match (self.relaxed_kind(v), inst) {
+                    (Some(kind), _) => (v, 2, kind),
+                    (None, Inst::Un(round, x)) => match (room(*round), self.narrow_kind(*x)) {
+                        (Some(room), Some(kind)) => (*x, room, kind),
+                        _ => continue,
+                    },
+                    _ => continue,
+                };
                 let here = place[x.0 as usize] != u32::MAX;
                 if !here || !needed[v.0 as usize] || self.u.prologue[v.0 as usize] {
                     continue;
@@ -88,8 +100,8 @@ impl Lowering<'_> {
         packed
     }
 
-    /// What operation `x` is, if it is one on narrow values that packed registers are for.
-    fn narrow_kind(&self, x: Value) -> Option<NarrowOp> {
+    /// What operation `x` is, if packed registers are for such, and all its operands are as `is_narrow` says.
+    fn kind(&self, x: Value, is_narrow: impl Fn(Value) -> bool) -> Option<NarrowOp> {
         let data = self.shader.data(x);
         let kind = match data.inst {
             Inst::Un(op, _) => NarrowOp::Un(op),
@@ -99,9 +111,37 @@ impl Lowering<'_> {
         };
         let cost = Cost::of(&data.inst, data.ty);
         let mut narrow = data.ty == Ty::B32 && cost.sfu == 0 && cost.fma + cost.cvt != 0;
-        let looks = Cell::new(LOOKS);
-        crate::isa::operands(&data.inst, |o| narrow = narrow && self.is_narrow(o, DEPTH, &looks));
+        crate::isa::operands(&data.inst, |o| narrow = narrow && is_narrow(o));
         narrow.then_some(kind)
+    }
+
+    /// What operation `x` is, if it is one on narrow values.
+    fn narrow_kind(&self, x: Value) -> Option<NarrowOp> {
+        let looks = Cell::new(LOOKS);
+        self.kind(x, |o| self.is_narrow(o, DEPTH, &looks))
+    }
+
+    /// What operation `x` is, if it is one of medium precision whose operands need no conversion.
+    pub(super) fn relaxed_kind(&self, x: Value) -> Option<NarrowOp> {
+        if !self.shader.data(x).flags.relaxed {
+            return None;
+        }
+        let looks = Cell::new(LOOKS);
+        let halves = &self.shader.interface.varyings;
+        self.kind(x, |o| {
+            let data = self.shader.data(o);
+            let given = match data.inst {
+                Inst::Const(_) => true,
+                Inst::Input(Input::Varying(slot)) => {
+                    self.shader.stage == Stage::Fragment && halves.iter().any(|v| v.slot == slot && v.half)
+                }
+                Inst::Part(tuple, _) => {
+                    matches!(&self.shader.data(tuple).inst, Inst::Image(image) if image.half)
+                }
+                _ => false,
+            };
+            given || data.flags.relaxed || self.u.prologue[o.0 as usize] || self.is_narrow(o, DEPTH, &looks)
+        })
     }
 
     /// Whether `v` has 16 bits at most.

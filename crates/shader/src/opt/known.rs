@@ -50,7 +50,8 @@ impl Known {
             if at >> NUMBER == hash >> NUMBER {
                 let value = number(at);
                 let d = &values[value.0 as usize];
-                if d.ty == ty && d.flags == flags && d.inst == *inst {
+                // One that both may share is computed with the more bits.
+                if d.ty == ty && d.flags.exact == flags.exact && d.inst == *inst {
                     return Found { slot, hash, value: Some(value) };
                 }
             }

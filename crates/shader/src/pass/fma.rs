@@ -34,35 +34,40 @@ pub fn fuse(shader: &mut Shader) {
             }
             let factors = |m: Value| match shader.data(m) {
                 ValueData {
-                    inst: Inst::Bin(Bin::FMul, p, q), flags: ValueFlags { exact: false }, ..
-                } if seen[m.0 as usize].uses == 1 && block_of[m.0 as usize] == b as u32 => Some((*p, *q)),
+                    inst: Inst::Bin(Bin::FMul, p, q),
+                    flags: ValueFlags { exact: false, relaxed },
+                    ..
+                } if seen[m.0 as usize].uses == 1 && block_of[m.0 as usize] == b as u32 => {
+                    Some((*p, *q, *relaxed))
+                }
                 _ => None,
             };
             let (fx, fy) = (factors(x), factors(y));
             let fused = if op == Bin::FAdd {
                 match (fx, fy) {
-                    (Some((p, q)), _) => Some((p, q, y)),
-                    (None, Some((p, q))) => Some((p, q, x)),
+                    (Some((p, q, relaxed)), _) => Some((p, q, y, relaxed)),
+                    (None, Some((p, q, relaxed))) => Some((p, q, x, relaxed)),
                     _ => None,
                 }
             } else {
                 let mut fused = None;
-                if let Some((p, q)) = fx {
-                    fused = negated(shader, y).map(|n| (p, q, n));
+                if let Some((p, q, relaxed)) = fx {
+                    fused = negated(shader, y).map(|n| (p, q, n, relaxed));
                 }
                 if fused.is_none()
-                    && let Some((p, q)) = fy
+                    && let Some((p, q, relaxed)) = fy
                 {
                     fused = match (negated(shader, p), negated(shader, q)) {
-                        (Some(n), _) => Some((n, q, x)),
-                        (None, Some(n)) => Some((p, n, x)),
+                        (Some(n), _) => Some((n, q, x, relaxed)),
+                        (None, Some(n)) => Some((p, n, x, relaxed)),
                         _ => None,
                     };
                 }
                 fused
             };
-            if let Some((p, q, r)) = fused {
+            if let Some((p, q, r, relaxed)) = fused {
                 shader.values[v.0 as usize].inst = Inst::Tri(Tri::Fma, p, q, r);
+                shader.values[v.0 as usize].flags.relaxed &= relaxed;
             }
         }
     }

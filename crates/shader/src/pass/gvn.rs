@@ -273,6 +273,8 @@ fn settle(shader: &mut Shader, gvn: &mut Gvn, cfg: &Cfg, v: Value) {
     }
     let inst = &shader.values[i].inst;
     if is_movable(inst) || matches!(inst, Inst::Part(..)) {
-        gvn.replace[i] = gvn.number(shader, cfg, v);
+        let leader = gvn.number(shader, cfg, v);
+        shader.values[leader.0 as usize].flags.relaxed &= shader.values[i].flags.relaxed;
+        gvn.replace[i] = leader;
     }
 }

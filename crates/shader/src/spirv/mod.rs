@@ -55,6 +55,7 @@ pub(crate) const WHOLE: u32 = u32::MAX;
 // Bits of `Module::flags`, for tests in hot paths.
 pub(crate) const DECORATED: u8 = 1;
 pub(crate) const NO_CONTRACTION: u8 = 2;
+pub(crate) const RELAXED: u8 = 4;
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Function {

@@ -146,6 +146,10 @@ pub(super) fn parse(mut words: Vec<u32>) -> Result<Module> {
             if d.kind == Decoration::NoContraction as u32 {
                 *f |= NO_CONTRACTION;
             }
+            // A structure's members have theirs, of which nothing is computed.
+            if d.kind == Decoration::RelaxedPrecision as u32 && d.member == WHOLE {
+                *f |= RELAXED;
+            }
         }
     }
     Ok(m)

@@ -11,12 +11,15 @@ mod deb;
 mod guides;
 mod libraries;
 mod licences;
+mod npm;
 mod pack;
 mod sbom;
 mod tree;
 mod trial;
+mod wheel;
 
 use crate::cargo::{call, root, target_folder};
+use sha2::{Digest, Sha256};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -50,10 +53,14 @@ const MACHINE: &str = std::env::consts::ARCH;
 /// The version that all our crates have.
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
-/// Both packages, as they lie in a folder.
+/// The packages, as they lie in a folder.
 struct Packages {
     archive: PathBuf,
     deb: PathBuf,
+    wheel: PathBuf,
+    npm: PathBuf,
+    /// The SHA-256 of each of them, as `sha256sum --check` reads it.
+    sums: PathBuf,
 }
 
 impl Packages {
@@ -61,11 +68,14 @@ impl Packages {
         Packages {
             archive: folder.join(format!("{}.tar.gz", pack::folder_name())),
             deb: folder.join(format!("tuff_{VERSION}_{}.deb", deb::architecture())),
+            wheel: folder.join(wheel::file_name()),
+            npm: folder.join(npm::file_name()),
+            sums: folder.join("SHA256SUMS"),
         }
     }
 
-    fn files(&self) -> [&Path; 2] {
-        [&self.archive, &self.deb]
+    fn files(&self) -> [&Path; 5] {
+        [&self.archive, &self.deb, &self.wheel, &self.npm, &self.sums]
     }
 }
 
@@ -118,8 +128,19 @@ fn make(source: &Path, target: &Path, time: u64, packages: &Packages) -> Result<
             .and_then(|()| std::fs::write(path, bytes))
             .map_err(|e| format!("{}: {e}", path.display()))
     };
-    write(&packages.archive, pack::archive(&tree, time)?)?;
-    write(&packages.deb, deb::package(&tree, time)?)
+    let mut sums = String::new();
+    let made = [
+        (&packages.archive, pack::archive(&tree, time)?),
+        (&packages.deb, deb::package(&tree, time)?),
+        (&packages.wheel, wheel::wheel(&tree, source, time)?),
+        (&packages.npm, npm::package(&tree, source, time)?),
+    ];
+    for (path, bytes) in made {
+        let hash: String = Sha256::digest(&bytes).iter().map(|b| format!("{b:02x}")).collect();
+        sums += &format!("{hash}  {}\n", path.file_name().unwrap_or_default().display());
+        write(path, bytes)?;
+    }
+    write(&packages.sums, sums.into_bytes())
 }
 
 /// Makes the packages of a copy of the sources, in another folder, and compares.

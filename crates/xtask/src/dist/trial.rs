@@ -87,8 +87,36 @@ fn trial(chroot: &Chroot, host: &Host, mirrors: &Mirrors, packages: &Packages) -
     let manifest = format!("/opt/{name}/share/vulkan/icd.d/tuff_icd.{}.json", super::MACHINE);
     let variable = format!("VK_DRIVER_FILES={manifest} VK_ICD_FILENAMES={manifest} vulkaninfo --summary");
     ask(inside(&variable), "the tar.gz: vulkaninfo --summary", "deviceName         = Tuff")?;
+    wrappers(chroot, host)?;
     guides(chroot, host, packages)?;
     pages(chroot, host)
+}
+
+/// The packages of other languages, from a folder as an index: nothing is fetched for them.
+fn wrappers(chroot: &Chroot, host: &Host) -> Result<(), String> {
+    let install = "export DEBIAN_FRONTEND=noninteractive; apt-get update -q && \
+                   apt-get install -q -y --no-install-recommends python3-venv npm";
+    call(chroot.bare(host, &["sh", "-c", install]))?;
+    let all = [
+        (
+            "Python: pip install --no-index --find-links /opt tuff-gpu",
+            "python3 -m venv /tmp/venv && /tmp/venv/bin/pip install -q --no-index --find-links /opt tuff-gpu && \
+             /tmp/venv/bin/tuff info && with_screen /tmp/venv/bin/python -c '\
+             import tuff; run = tuff.run([\"vkcube\", \"--c\", \"3\"], capture_output=True); \
+             print(run.table(\"MaliGPUActiveCy\")); print(\"bytes of the page:\", run.report(\"a.html\").stat().st_size)'",
+            "bytes of the page:",
+        ),
+        (
+            "Node.js: npm install --offline /opt/tuff-gpu-*.tgz",
+            "npm install --offline --no-audit --no-fund /opt/tuff-gpu-*.tgz && npx --offline tuff --version && \
+             VK_DRIVER_FILES=$(node -p 'require(\"tuff-gpu\").icd') vulkaninfo --summary",
+            "deviceName         = Tuff",
+        ),
+    ];
+    for (name, script, wanted) in all {
+        ask(chroot.bare(host, &["sh", "-c", &format!("exec 2>&1; {PRELUDE}{script}")]), name, wanted)?;
+    }
+    Ok(())
 }
 
 /// The files of docs/ci, each from a system without the package.

@@ -1,0 +1,154 @@
+"""Runs of programs on Tuff, and what they cost."""
+
+import html
+import json
+import shutil
+import subprocess
+import sys
+import tempfile
+import weakref
+from pathlib import Path
+
+from ._driver import environment, program
+
+
+class Failed(RuntimeError):
+    """`tuff` or the program failed; the message is what was said last."""
+
+
+class Table:
+    """Rows with named columns, which a notebook shows as a table. Numbers are counters' values; None stands for what a row lacks."""
+
+    def __init__(self, columns, rows):
+        self.columns = list(columns)
+        self.rows = [list(row) for row in rows]
+
+    def __len__(self):
+        return len(self.rows)
+
+    def __iter__(self):
+        """Each row as a dictionary by column."""
+        return (dict(zip(self.columns, row)) for row in self.rows)
+
+    def __getitem__(self, column):
+        """All values of a column."""
+        at = self.columns.index(column)
+        return [row[at] for row in self.rows]
+
+    def to_pandas(self):
+        """The same as a pandas.DataFrame; pandas must be installed."""
+        import pandas
+
+        return pandas.DataFrame(self.rows, columns=self.columns)
+
+    def __repr__(self):
+        cells = [self.columns] + [["" if v is None else str(v) for v in row] for row in self.rows]
+        widths = [max(len(row[i]) for row in cells) for i in range(len(self.columns))]
+        return "\n".join("  ".join(cell.ljust(w) for cell, w in zip(row, widths)).rstrip() for row in cells)
+
+    def _repr_html_(self):
+        def row(tag, values):
+            cells = "".join(f"<{tag}>{'' if v is None else html.escape(str(v))}</{tag}>" for v in values)
+            return f"<tr>{cells}</tr>"
+
+        body = "".join(row("td", r) for r in self.rows)
+        return f"<table><thead>{row('th', self.columns)}</thead><tbody>{body}</tbody></table>"
+
+
+#: Columns of `Run.table` where none are named, by machine name.
+COLUMNS = ("TuffFmaInstr", "TuffCvtInstr", "TuffSfuInstr", "MaliLSIssueCy", "MaliTexIssueCy", "MaliExtBusRdBt", "MaliExtBusWrBt")
+
+
+class Run:
+    """A program that has run on Tuff.
+
+    capture: the folder of the capture (docs/capture.md); returncode: the program's; stdout, stderr: its text, if it was kept.
+    """
+
+    def __init__(self, folder, returncode, stdout, stderr):
+        self._folder = Path(folder)
+        # The capture lies as long as this object lives.
+        weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
+        self.returncode = returncode
+        self.stdout = stdout
+        self.stderr = stderr
+        self.capture = self._folder / "capture"
+        path = self.capture / "capture.json"
+        self.data = json.loads(path.read_text()) if path.exists() else {}
+
+    @property
+    def total(self) -> dict:
+        """All counters of the program by machine name (docs/counters.md)."""
+        return dict(self.data.get("total", {}))
+
+    @property
+    def workloads(self) -> list:
+        """Every dispatch, render pass and transfer, equal ones summed, as docs/capture.md describes them."""
+        return list(self.data.get("workloads", []))
+
+    @property
+    def frames(self) -> list:
+        """Counters of each frame."""
+        return list(self.data.get("frames", []))
+
+    def table(self, *counters) -> Table:
+        """A row for each workload: kind, label, name, how often it ran, modelled nanoseconds, and these counters.
+
+        Counters are machine names; without any, the most used ones. A counter that is absent from a workload is 0.
+        """
+        counters = counters or COLUMNS
+        rows = []
+        for w in self.workloads:
+            values = [w["counters"].get(name, 0) for name in counters]
+            rows.append([w["kind"], w.get("label", ""), w["name"], w.get("times", 1), w.get("elapsed_ns"), *values])
+        return Table(["kind", "label", "name", "times", "ns", *counters], rows)
+
+    def report(self, path=None) -> Path:
+        """Writes the page of `tuff report`, and returns its path. Without a path, it lies as long as this object lives."""
+        path = Path(path or self._folder / "report.html")
+        _tuff("report", self.capture, "-o", path)
+        return path
+
+    def _repr_html_(self):
+        if not self.data:
+            return "<p>Nothing ran on Tuff.</p>"
+        page = html.escape(self.report().read_text(), quote=True)
+        frame = f'<iframe srcdoc="{page}" style="width: 100%; height: 640px; border: 0"></iframe>'
+        return self.table()._repr_html_() + frame
+
+    def __repr__(self):
+        return repr(self.table()) if self.data else "nothing ran on Tuff"
+
+
+def _tuff(*arguments):
+    done = subprocess.run([program(), *map(str, arguments)], capture_output=True, text=True)
+    if done.returncode:
+        raise Failed(done.stderr.strip() or f"tuff {arguments[0]}: exit code {done.returncode}")
+    return done.stdout
+
+
+def run(command, *, check=True, capture_output=False, cwd=None, **settings) -> Run:
+    """Runs a program, a list of words, on Tuff, with a capture of all that it does.
+
+    check: raises Failed if the program fails. capture_output: keeps its text in the result. settings: as those of `environment`.
+    """
+    folder = tempfile.mkdtemp(prefix="tuff-")
+    words = [str(program()), "run", "--capture", str(Path(folder) / "capture"), "--", *map(str, command)]
+    try:
+        done = subprocess.run(words, env=environment(**settings), cwd=cwd, capture_output=capture_output, text=True)
+    except BaseException:
+        shutil.rmtree(folder, ignore_errors=True)
+        raise
+    result = Run(folder, done.returncode, done.stdout, done.stderr)
+    if check and done.returncode:
+        said = (done.stderr or "").strip()
+        raise Failed(said or f"{words[5]}: exit code {done.returncode}")
+    return result
+
+
+def run_code(code: str, **options) -> Run:
+    """Runs Python code in an interpreter of its own, as `run` does a program."""
+    with tempfile.TemporaryDirectory(prefix="tuff-") as folder:
+        script = Path(folder) / "cell.py"
+        script.write_text(code)
+        return run([sys.executable, script], **options)
