@@ -16,6 +16,7 @@ mod layer;
 mod library;
 mod micro;
 mod peers;
+mod renderdoc;
 mod scenes;
 mod traces;
 mod vkcube;

@@ -21,9 +21,14 @@ const NEEDS: [Need; 6] = [
 ];
 
 /// What single tests need, which say so where it is missing.
-const WANTS: [Need; 13] = [
+const WANTS: [Need; 14] = [
     Need { what: "glslangValidator", package: "glslang-tools", here: has_program },
     Need { what: "genhtml", package: "lcov", here: has_program },
+    Need {
+        what: "RenderDoc's Python module",
+        package: "python3-renderdoc",
+        here: |_| Path::new("/usr/lib/python3/dist-packages/renderdoc.so").exists(),
+    },
     LAVAPIPE,
     Need { what: "Mesa's zink", package: "libgl1-mesa-dri", here: |_| has_zink() },
     Need { what: "libEGL.so.1", package: "libegl1", here: has_library },
