@@ -12,7 +12,7 @@ mod table;
 
 pub use interfaces::{Interfaces, KEYS, Lock, Parts, Storage};
 pub use kind::{Kind, Number, OneOf, Place, Ranges, Text, Version};
-pub use table::{README_BEGIN, README_END, readme_with_table};
+pub use table::{README_BEGIN, README_END, Row, readme_with_table, rows};
 
 use std::ffi::OsString;
 use std::num::NonZeroUsize;

@@ -11,18 +11,21 @@ use std::fmt::Write;
 pub const README_BEGIN: &str = "<!-- settings: written by `cargo xtask codegen` -->\n";
 pub const README_END: &str = "<!-- end of settings -->\n";
 
-/// A variable's row.
-pub(crate) struct Row {
+/// A variable for a reader.
+pub struct Row {
     pub name: &'static str,
+    /// What stands after the `=`; `\|` for "or".
     pub form: String,
-    meaning: &'static str,
+    /// In Markdown.
+    pub meaning: &'static str,
 }
 
 fn row<K: Kind>(v: &Variable<K>) -> Row {
     Row { name: v.name, form: v.kind.form(), meaning: v.meaning }
 }
 
-pub(crate) fn rows() -> [Row; 22] {
+/// All variables, in README's order.
+pub fn rows() -> [Row; 22] {
     [
         row(&THREADS),
         row(&LOG),
