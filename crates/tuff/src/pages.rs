@@ -24,7 +24,9 @@ pub fn run(args: &Args, mut command: clap::Command) -> Result<()> {
         generate_to(shell, &mut command, "tuff", &args.folder).map_err(at)?;
     }
     clap_mangen::generate_to(pages, &args.folder).map_err(at)?;
-    for command in command.get_subcommands().filter(|c| !c.is_hide_set()).map(|c| c.get_name()).chain([""]) {
+    // Without `help`, which has no page.
+    let commands = command.get_subcommands().filter(|c| !c.is_hide_set() && c.get_name() != "help");
+    for command in commands.map(|c| c.get_name()).chain([""]) {
         let name = if command.is_empty() { "tuff.1".into() } else { format!("tuff-{command}.1") };
         let path = args.folder.join(name);
         let page = std::fs::read_to_string(&path).map_err(at)?;
