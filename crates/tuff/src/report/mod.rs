@@ -4,6 +4,7 @@ pub mod capture;
 mod data;
 pub mod picture;
 mod shaders;
+mod structures;
 mod summary;
 
 pub use capture::Capture;
@@ -60,13 +61,14 @@ impl Drop for Progress {
 
 /// The page's parts, in the order in which they stand in it.
 const STYLE: &str = include_str!("page.css");
-const SCRIPTS: [&str; 8] = [
+const SCRIPTS: [&str; 9] = [
     include_str!("base.js"),
     include_str!("overview.js"),
     include_str!("table.js"),
     include_str!("timeline.js"),
     include_str!("regions.js"),
     include_str!("shaders.js"),
+    include_str!("structures.js"),
     include_str!("compare.js"),
     include_str!("main.js"),
 ];

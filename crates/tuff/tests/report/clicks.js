@@ -127,6 +127,23 @@ try {
     fits('shaders');
   }
 
+  if ($('#tab-structures')) {
+    $('#tab-structures').click();
+    const cells = (r) => [...r.children].map((c) => c.textContent);
+    const list = () => $$('#structures tbody tr').map((r) => Number(r.dataset.structure));
+    read.structureHeads = $$('#structures thead th').map((h) => h.textContent);
+    read.structures = list().sort((a, b) => a - b).map((i) => {
+      $(`#structures tr[data-structure="${i}"]`).click();
+      return { at: i, cells: cells($(`#structures tr[data-structure="${i}"]`)), detail: text('#structure-detail dl'), traces: $$('#structure-traces tbody tr').map(cells) };
+    });
+    const sort = (name) => { $$('#structures thead button').find((b) => b.textContent === name).click(); return list(); };
+    read.structuresBy = { Bytes: sort('Bytes'), Primitives: sort('Primitives') };
+    key($('#structures tbody tr'), 'Enter');
+    key($('#structures tbody tr'), 'ArrowDown');
+    read.structureDown = Number(document.activeElement.dataset.structure);
+    fits('structures');
+  }
+
   if ($('#tab-compare')) {
     $('#tab-compare').click();
     const compared = (id) => $$(`#${id} tbody tr`).map((r) => [...r.children].map((c) => [c.textContent, c.className]));
