@@ -43,16 +43,16 @@ fn costs_and_overlap_are_those_worked_out_by_hand() {
         let n = at.len() as u64;
         assert_eq!((s.nodes, s.leaves, s.primitives, s.depth), (1, n, n, 1), "{at:?}");
         assert_eq!(s.node_cost, 1.0, "{at:?}");
-        // Boxes of nodes are rounded outward to a grid of 1/256 of the root or finer.
+        // Boxes of nodes are rounded outward, to steps of at most 1/127 of the root.
         for (told, want) in [(s.leaf_cost, leaf_cost), (s.overlap, overlap)] {
-            assert!((told - want).abs() <= 0.02 * want, "{at:?}: {told}, not {want}: {s:?}");
+            assert!((told - want).abs() <= 0.04 * want, "{at:?}: {told}, not {want}: {s:?}");
         }
     }
     // Two heaps of eight that are apart: a root of 7 above two nodes of 3.
     let heaps = [[0.0; 8], [2.0; 8]].concat();
     let s = quality(&unit_boxes(&heaps));
     assert_eq!((s.nodes, s.leaves, s.depth), (3, 16, 2));
-    assert!((s.node_cost - 13.0 / 7.0).abs() < 0.04 && (s.leaf_cost - 48.0 / 7.0).abs() < 0.14, "{s:?}");
+    assert!((s.node_cost - 13.0 / 7.0).abs() < 0.06 && (s.leaf_cost - 48.0 / 7.0).abs() < 0.28, "{s:?}");
     // The nodes' overlap of 3.5 each, and none in the root.
     assert!((s.overlap - 7.0 / 3.0).abs() < 0.05, "{s:?}");
 }

@@ -61,7 +61,7 @@ views.push({
       ['Kind', STRUCTURE_KINDS[s.kind] || s.kind],
       ['Primitives', number(s.primitives) + (s.active < s.primitives ? `, ${number(s.active)} of them active` : '') + (s.geometries ? `, in ${number(s.geometries)} geometr${s.geometries === 1 ? 'y' : 'ies'}` : '')],
       ['Tree', `${plural(s.nodes, 'node')}, ${number(s.leaves)} ${s.leaves === 1 ? 'leaf' : 'leaves'}, ${plural(s.depth, 'level')}`],
-      ['Cost', `${number(round(structureCost(s)))}: ${number(round(s.node_cost))} nodes and ${number(round(s.leaf_cost))} leaves`],
+      ['Cost', `${number(round(structureCost(s)))}: nodes ${number(round(s.node_cost))}, leaves ${number(round(s.leaf_cost))}`],
       ['Overlap', number(round(s.overlap))],
       ['Memory', `${bytes(s.bytes)} in use, of ${bytes(s.room)}`],
       ['Built with', s.flags.length ? s.flags.join(', ') : 'no flags'],
@@ -77,10 +77,12 @@ views.push({
   traces(c, s) {
     if (!s.rays) return el('p', { class: 'note' }, 'No ray was traced in it.');
     const counters = data.counters.map((k, i) => i).filter((i) => /^MaliRTU/.test(data.counters[i][0]) && s.workloads.some(([w]) => countIn(c.workloadCounters, i, w)));
-    const head = ['Workload', 'Runs', 'Rays here', ...counters.map((i) => data.counters[i][1])];
+    // All of them are the unit's: its name says nothing here.
+    const brief = (i) => data.counters[i][1].replace(/^Ray tracing (unit )?/, '');
+    const head = [['Workload'], ['Runs'], ['Rays here'], ...counters.map((i) => [brief(i)[0].toUpperCase() + brief(i).slice(1), data.counters[i][4]])];
     return [el('h3', {}, s.kind === 'instances' ? 'Workloads whose rays begin here' : 'Workloads whose rays begin in a top structure that has it'),
       el('div', { class: 'scroll', style: { 'max-height': '24rem' } }, el('table', { id: 'structure-traces' },
-        el('thead', {}, el('tr', {}, head.map((h, k) => el('th', { class: k ? null : 't', scope: 'col' }, h)))),
+        el('thead', {}, el('tr', {}, head.map(([h, title], k) => el('th', { class: k ? null : 't', scope: 'col', title }, h)))),
         el('tbody', {}, s.workloads.map(([w, runs, rays]) => {
           const open = () => go('table', { table: 'workloads', select: w });
           return el('tr', { class: 'pick', tabindex: 0, onclick: open, onkeydown: (e) => e.key === 'Enter' && open() },
