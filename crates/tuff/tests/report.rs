@@ -623,6 +623,36 @@ fn structures_of_the_traced_city_are_shown_with_its_rays() {
     assert!(!done.status.success() && String::from_utf8_lossy(&done.stderr).contains("structure"));
 }
 
+/// The demo's page shows the path-traced picture, and its cost by bounce as the counters have it.
+#[test]
+fn the_demos_page_shows_its_paths() {
+    if !not_run::has_program("chromium") {
+        return not_run::say("the_demos_page_shows_its_paths", "chromium");
+    }
+    let folder = Folder::new("demo");
+    let mut command = tuff();
+    command.args(["demo", "--only", "page", "--out"]).arg(folder.at("demo.png"));
+    run(command, "");
+    let seen = browse(&folder, &folder.at("demo.html"), None);
+    let [figure] = &list(&seen["figures"])[..] else { panic!("{}", seen["figures"]) };
+    assert_eq!((&figure["title"], &figure["picture"]), (&json!("The city, path traced"), &json!([640, 360])));
+    let rows = list(&figure["rows"]);
+    let names: Vec<&str> = rows.iter().map(|r| r[0].as_str().unwrap()).collect();
+    assert_eq!(names, ["from the camera", "bounce 1", "bounce 2", "bounce 3", "pixels"]);
+    // Two paths a pixel begin, and each ray is a path's or one to the sun.
+    let number = |v: &Value| digits(v).parse::<u64>().unwrap();
+    let rays: Vec<[u64; 2]> = rows[..4].iter().map(|r| [number(&r[1]), number(&r[2])]).collect();
+    assert_eq!(rays[0][0] - rays[0][1], 2 * 640 * 360);
+    assert!(rays.windows(2).all(|r| r[1][0] < r[0][0] && r[1][0] > 0), "{rays:?}");
+    assert!(rows.iter().all(|r| r[6].as_str().unwrap().ends_with(" ms")), "{rows:?}");
+    // The view of structures tells of the same rays.
+    let all: u64 = rays.iter().map(|r| r[0]).sum();
+    let structures = list(&seen["structures"]);
+    let told =
+        structures.iter().flat_map(|s| list(&s["traces"]).iter().map(|t| number(&t[2])).collect::<Vec<_>>());
+    assert_eq!(told.sum::<u64>(), structures.len() as u64 * all);
+}
+
 #[test]
 fn a_page_of_counters_alone_and_what_is_none() {
     let folder = Folder::new("plain");

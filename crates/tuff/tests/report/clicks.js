@@ -21,6 +21,13 @@ try {
   };
   read.tabs = $$('#tabs button').map((b) => b.id);
   read.cards = $$('#cards .card').map((c) => c.textContent);
+  // Width and height in the header of a PNG; the browser may not have decoded it yet.
+  const sizeOf = (png) => { const b = atob(png.split(',')[1].slice(0, 44)); const at = (i) => b.charCodeAt(i) * 256 + b.charCodeAt(i + 1); return [at(18), at(22)]; };
+  read.figures = $$('.figure').map((f) => ({
+    title: f.querySelector('h2').textContent,
+    picture: sizeOf(f.querySelector('img').src),
+    rows: [...f.querySelectorAll('tbody tr')].map((r) => [...r.children].map((c) => c.textContent)),
+  }));
   read.words = $$('#in-words li').length;
   read.dearest = $$('#dearest tbody tr').map((r) => r.textContent);
   fits('overview');
