@@ -1,5 +1,6 @@
 //! What a capture says of structures, worked out by hand.
 
+use super::pipelines::{Launch, RECORDS};
 use super::scene::*;
 use crate::generated::command;
 use ash::vk;
@@ -7,9 +8,11 @@ use serde_json::{Value, json};
 use std::process::Command;
 
 const CHILD: &str = "TUFF_TEST_CAPTURED";
+/// Rays of the launch.
+const LAUNCHED: u64 = 1024;
 const NAME: &str = "rays::captured::a_capture_knows_its_structures";
 
-/// Two boxes of 1 × 1 × 1 that are apart, then equal; sixteen rays, then five.
+/// Two boxes of 1 × 1 × 1 that are apart, then equal; sixteen rays of queries, then five, then 1024 of a pipeline.
 fn program() {
     let rig = Rig::of(crate::common::instance(&[ash::ext::debug_utils::NAME]));
     let unit = rig.cube([0.0, 0.0, 0.0, 1.0, 1.0, 1.0]);
@@ -30,6 +33,15 @@ fn program() {
     rig.build_into(Type::TOP_LEVEL, Flags::ALLOW_UPDATE, &geometry, &[2], Some(&top), &top)
         .expect("an update");
     rig.query(rig.address(&top), &rays(5)).expect("they run");
+    let missing = super::pipelines::MISSING;
+    rig.trace(
+        &rig.tracer(2, &RECORDS),
+        Launch::Direct,
+        rig.address(&top),
+        &vec![missing; LAUNCHED as usize],
+        64,
+    )
+    .expect("they run");
     super::copies::copied(&rig, &unit, unit.size, vk::CopyAccelerationStructureModeKHR::COMPACT);
 }
 
@@ -83,10 +95,17 @@ fn a_capture_knows_its_structures() {
     // The dispatches, by their places among runs, and their rays.
     let runs = capture["runs"].as_array().expect("a list");
     let workloads = &capture["workloads"];
-    let dispatches =
-        runs.iter().filter(|r| workloads[r["workload"].as_u64().unwrap() as usize]["kind"] == "dispatch");
+    let kind = |r: &Value| workloads[r["workload"].as_u64().unwrap() as usize]["kind"].clone();
+    let dispatches = runs.iter().filter(|r| kind(r) == "dispatch");
+    // A launch reads its list of rays from memory, 48 bytes each, before the trace and after it; each ray writes 64 bytes.
+    let launch = runs.iter().find(|r| kind(r) == "trace rays").expect("a launch");
+    let bytes = |name: &str| launch["counters"][name].as_u64().unwrap_or(0);
+    assert_eq!(launch["counters"]["MaliRTURay"], LAUNCHED);
+    let [read, written] = [bytes("MaliExtBusRdBy"), bytes("MaliExtBusWrBy")];
+    assert!((48 * LAUNCHED..3 * 48 * LAUNCHED).contains(&read), "{read} bytes read");
+    assert!((64 * LAUNCHED..2 * 64 * LAUNCHED).contains(&written), "{written} bytes written");
     let [first, second] = dispatches.collect::<Vec<_>>()[..] else { panic!("{runs:?}") };
-    is(top, "traces", json!([[first["order"], 16], [second["order"], 5]]));
+    is(top, "traces", json!([[first["order"], 16], [second["order"], 5], [launch["order"], LAUNCHED]]));
     for (run, rays) in [(first, 16), (second, 5)] {
         assert_eq!(run["counters"]["MaliRTURay"], rays);
     }
