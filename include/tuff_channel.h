@@ -50,7 +50,8 @@ enum {
     TUFF_KIND_DISPATCH = 0,
     TUFF_KIND_RENDER_PASS = 1,
     TUFF_KIND_TRANSFER = 2, /* copies, blits, resolves, fills and clears outside render passes */
-    TUFF_KIND_MARK = 3      /* a place in a command buffer: see TUFF_MARK_PREFIX */
+    TUFF_KIND_MARK = 3,     /* a place in a command buffer: see TUFF_MARK_PREFIX */
+    TUFF_KIND_TRACE_RAYS = 4 /* a launch of a ray tracing pipeline; a later version may add kinds */
 };
 
 /*

@@ -12,6 +12,7 @@ pub const CAPACITY: u32 = 4096;
 fn kind(kind: WorkloadKind) -> &'static str {
     match kind {
         WorkloadKind::Dispatch => "dispatch",
+        WorkloadKind::TraceRays => "trace rays",
         WorkloadKind::RenderPass => "render pass",
         WorkloadKind::Transfer => "transfer",
         WorkloadKind::Mark | WorkloadKind::Other(_) => "other",

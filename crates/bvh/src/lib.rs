@@ -58,7 +58,7 @@ pub use copy::{
     Serialized, bounds, clone, compact, compacted_size, deserialize, handles, header, serialize,
     serialized_header, serialized_size,
 };
-pub use statistics::{Statistics, statistics};
+pub use statistics::{Statistics, bottoms, statistics};
 pub use trace::{
     Hit, HitKind, NoVisits, Ray, Rays, Scene, Step, Traversal, positions, ray_flags, trace, trace_counted,
     transforms,

@@ -1,7 +1,8 @@
 //! What a structure is like: for reports and benchmarks.
 
 use crate::Bytes;
-use crate::layout::{Child, DEPTH, Kind, View};
+use crate::layout::{Child, DEPTH, Kind, Record, View};
+use std::collections::BTreeMap;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Statistics {
@@ -15,7 +16,8 @@ pub struct Statistics {
     pub leaf_cost: f64,
     /// Children of a node, on average.
     pub children: f64,
-    /// The part of the surface of siblings' boxes that lies in other siblings' boxes, on average over nodes.
+    /// Of each node: the surface that two siblings' boxes have in common, summed over all pairs of siblings, over the sum of the siblings'
+    /// surfaces; then the average over nodes. 0 if no two siblings meet, 0.5 for two equal boxes, 3.5 for eight.
     pub overlap: f64,
 }
 
@@ -75,4 +77,15 @@ pub fn statistics(of: Bytes) -> Option<Statistics> {
         out.overlap /= visited as f64;
     }
     Some(out)
+}
+
+/// The structures that the instances of a top structure refer to, by address, and how many instances do. Empty for other structures.
+pub fn bottoms(of: Bytes) -> BTreeMap<u64, u64> {
+    let mut all = BTreeMap::new();
+    let Some((view, _)) = View::of(of).filter(|(view, _)| view.kind == Kind::Instances) else { return all };
+    for leaf in (0..view.leaf_count).filter_map(|k| view.leaf(k)) {
+        // SAFETY: a leaf of a top structure.
+        *all.entry(unsafe { Record::read(leaf) }.structure).or_default() += 1;
+    }
+    all
 }

@@ -43,6 +43,7 @@ pub enum Value {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum WorkloadKind {
     Dispatch,
+    TraceRays,
     RenderPass,
     Transfer,
     Mark,
@@ -269,6 +270,7 @@ impl Reader {
                 queue: r.queue,
                 kind: match r.kind {
                     raw::KIND_DISPATCH => WorkloadKind::Dispatch,
+                    raw::KIND_TRACE_RAYS => WorkloadKind::TraceRays,
                     raw::KIND_RENDER_PASS => WorkloadKind::RenderPass,
                     raw::KIND_TRANSFER => WorkloadKind::Transfer,
                     raw::KIND_MARK => WorkloadKind::Mark,

@@ -35,6 +35,7 @@ pub const KIND_DISPATCH: u32 = 0;
 pub const KIND_RENDER_PASS: u32 = 1;
 pub const KIND_TRANSFER: u32 = 2;
 pub const KIND_MARK: u32 = 3;
+pub const KIND_TRACE_RAYS: u32 = 4;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 #[repr(C)]

@@ -76,7 +76,7 @@ fn assertions() -> String {
             lost
         ]
     );
-    let numbers: [(&str, u64); 14] = [
+    let numbers: [(&str, u64); 15] = [
         ("TUFF_CHANNEL_VERSION", raw::VERSION.into()),
         ("TUFF_ALL", raw::ALL.into()),
         ("TUFF_NONE", raw::NONE.into()),
@@ -87,6 +87,7 @@ fn assertions() -> String {
         ("TUFF_KIND_RENDER_PASS", raw::KIND_RENDER_PASS.into()),
         ("TUFF_KIND_TRANSFER", raw::KIND_TRANSFER.into()),
         ("TUFF_KIND_MARK", raw::KIND_MARK.into()),
+        ("TUFF_KIND_TRACE_RAYS", raw::KIND_TRACE_RAYS.into()),
         ("TUFF_READ_RECORD", raw::READ_RECORD as u64),
         ("TUFF_READ_NOTHING", raw::READ_NOTHING as u64),
         ("TUFF_READ_ENDED", raw::READ_ENDED as u64),

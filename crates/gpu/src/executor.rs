@@ -6,7 +6,7 @@ mod structures;
 mod trace;
 mod transfer;
 
-use crate::channel::{Asked, ByPhase, Done, MadeBy, Mark, Publisher, WorkloadKind, listening};
+use crate::channel::{self, Asked, ByPhase, Done, MadeBy, Mark, Publisher, WorkloadKind, listening};
 use crate::command::generated::{Generated, Sequence, Wild};
 use crate::command::{Binds, Command, CommandList, CounterPlace};
 use crate::discarded;
@@ -402,6 +402,7 @@ impl Executor {
             let labels = std::mem::take(&mut p.labels);
             let executed = self.publisher.executed(&labels, || (name.clone(), made_by));
             let (result, mut ended) = p.end(&self.shared);
+            channel::traced(&executed, &self.shared.rays_begun.take());
             discarded::pass_ended(&rendering, &name, &self.place);
             if let Some(lines) = self.cleaned.take() {
                 let mut c = Counts::default();

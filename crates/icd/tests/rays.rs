@@ -3,6 +3,7 @@
 
 mod binaries;
 mod bound;
+mod captured;
 mod copies;
 mod everywhere;
 mod hostile;

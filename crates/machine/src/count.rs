@@ -14,6 +14,8 @@ use wave::tally::{self, Access, AccessKind, RayUnit, Tex};
 pub const TRACED: u64 = 512;
 /// The same of a render pass's tiles.
 pub const TRACED_TILES: u64 = 128;
+/// The same of a launch of rays, whose chunks are less alike: rays scatter.
+pub const TRACED_RAYS: u64 = 16;
 /// Workloads of so few chunks go through them whole.
 const SMALL: u64 = 4;
 /// Bytes of a page, and of what an entry of the table's level before is for.

@@ -103,7 +103,7 @@ impl Host for DeviceHost<'_> {
         }
     }
     fn rays(&self, wave: &mut RayWave) {
-        let counted = self.shared.observed.counts();
+        let counted = self.shared.observed.counts().then_some(&self.shared.rays_begun);
         rays::run(wave, &Structures(&self.shared.memory), self.shared.level, counted);
     }
     fn descriptor(&self, raw: &[u64; 4], texels: bool) -> Meaning {

@@ -179,6 +179,11 @@ impl Blocks {
         worker.tally.take(program, wanted.then(|| self.0.lock()).as_deref_mut())
     }
 
+    /// The same without what was followed through caches.
+    pub fn take_rows(&self, worker: &mut Worker, program: &Program, wanted: bool) -> Usage {
+        worker.tally.take_rows(program, wanted.then(|| self.0.lock()).as_deref_mut())
+    }
+
     /// Adds it all to the object, if there is one, as a core of `rates` does it.
     pub fn add_to(&self, rates: &Core, active: Option<&Active>, sub: u32, stage: vk::ShaderStageFlags) {
         let rows = std::mem::take(&mut *self.0.lock());

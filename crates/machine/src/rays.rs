@@ -2,8 +2,10 @@
 
 use crate::pool::Pool;
 use bvh::{Bytes, Histogram, Hit, HitKind, Ray, Rays, Scene, Step, Traversal, Visits, WarpVisits};
+use parking_lot::Mutex;
 use shader::ir::{Intersection, RayAttribute, RayOp};
 use simd::Level;
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use texel::memory::AddressSpace;
 use wave::tally::{RayCounts, RayUnit};
@@ -48,6 +50,23 @@ impl Structures<'_> {
 impl Scene for Structures<'_> {
     fn bottom(&self, address: u64) -> Option<Bytes> {
         self.at(address)
+    }
+}
+
+/// How many rays the workload under way has begun in each structure, by address: kept for a capture. A device runs one workload at a time.
+#[derive(Default)]
+pub struct Begun(Mutex<BTreeMap<u64, u64>>);
+
+impl Begun {
+    /// So many rays begin in the structure at this address.
+    pub fn add(&self, top: u64, rays: u64) {
+        if settings::get().capture.is_some() {
+            *self.0.lock().entry(top).or_default() += rays;
+        }
+    }
+    /// Those of the workload that has ended.
+    pub fn take(&self) -> BTreeMap<u64, u64> {
+        std::mem::take(&mut self.0.lock())
     }
 }
 
@@ -113,10 +132,10 @@ struct Kept {
     hits: Vec<Hit>,
 }
 
-/// Runs an op for a wave's lanes. `counted`: what rays visit is counted.
-pub fn run(wave: &mut RayWave, structures: &Structures, level: Level, counted: bool) {
+/// Runs an op for a wave's lanes. `counted`: what rays visit is counted, and told here where they begin.
+pub fn run(wave: &mut RayWave, structures: &Structures, level: Level, counted: Option<&Begun>) {
     // Rays that go on after candidates.
-    let mut visits = counted.then(WarpVisits::default);
+    let mut visits = counted.map(|_| WarpVisits::default());
     let count = wave.count as usize;
     let mut kept = take(wave.queries, count);
     let mut batch = Batch::default();
@@ -364,7 +383,7 @@ impl Batch {
         structures: &Structures,
         level: Level,
         wave: &mut RayWave,
-        counted: bool,
+        counted: Option<&Begun>,
     ) {
         if self.mixed {
             // One structure after the other.
@@ -390,7 +409,7 @@ impl Batch {
             hits[lane] = q.committed;
         }
         let mut waiting = [0u64; LANES / 64];
-        let mut seen = counted.then(WarpVisits::default);
+        let mut seen = counted.map(|_| WarpVisits::default());
         if let Some(top) = structures.at(self.top) {
             let mut left = |lane: usize, t: &Traversal, _| {
                 let q = &mut queries[number_of[lane] * LANES + lane];
@@ -402,6 +421,9 @@ impl Batch {
                 waiting[lane / 64] |= 1 << (lane % 64);
             };
             trace(level, top, structures, &rows.rays(), hits, &mut left, seen.as_mut());
+        }
+        if let Some(begun) = counted {
+            begun.add(self.top, self.lanes.len() as u64);
         }
         if let Some(mut seen) = seen {
             add_visits(wave.asked.counts, &seen.take(), self.lanes.len() as u64);

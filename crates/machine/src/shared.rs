@@ -6,6 +6,7 @@ use crate::l2::L2s;
 use crate::lost::{Faults, Told};
 use crate::observed::Observed;
 use crate::pool::Pool;
+use crate::rays::Begun;
 use crate::sync::Hub;
 use crate::time::Clock;
 use crate::turns::Turns;
@@ -70,6 +71,8 @@ pub struct Shared {
     /// Views and samplers that descriptors in buffers name.
     pub names: Names,
     pub observed: Observed,
+    /// Where the rays of the workload under way begin.
+    pub rays_begun: Begun,
     /// What its L2 holds.
     l2: Mutex<L2s>,
     /// What lost the device.
@@ -110,6 +113,7 @@ impl Shared {
             clock: Default::default(),
             names: Default::default(),
             observed: if observed || all { Observed::always() } else { Observed::default() },
+            rays_begun: Default::default(),
             l2: Default::default(),
             faults: Default::default(),
             model: counters::model::current(),

@@ -11,6 +11,7 @@ pub use ::channel::MARK_PREFIX;
 pub use reader::{Read, Reader};
 
 use crate::command::Frame;
+use crate::structure;
 use counters::bound::Spent;
 use counters::{Counts, Phase, Work};
 use machine::lost::{Labels, Title};
@@ -18,6 +19,7 @@ use machine::time::Span;
 use parking_lot::{Mutex, RwLock};
 use raster::drawn::Seen;
 use schedule::{Step, What};
+use std::collections::BTreeMap;
 use std::ffi::{CStr, CString};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed, Ordering::SeqCst};
@@ -25,6 +27,8 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed, Ordering::Seq
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum WorkloadKind {
     Dispatch,
+    /// A launch of a ray tracing pipeline.
+    Trace,
     RenderPass,
     /// A copy, blit, resolve, fill or clear outside render passes.
     Transfer,
@@ -134,6 +138,10 @@ pub struct Batch {
 pub trait Listener: Send + Sync {
     fn record(&self, record: &Arc<Record>);
     fn batch(&self, _: &Batch) {}
+    /// A command on acceleration structures has run, if this is captured.
+    fn structures(&self, _: &structure::Command) {}
+    /// The workload of this place has begun so many rays in the structures at these addresses, as they are now.
+    fn traced(&self, _order: u64, _rays: &BTreeMap<u64, u64>) {}
     /// What `queue` of `device` asks of its line, if this is captured.
     fn asked(&self, _device: u32, _queue: u32, _: &Asked) {}
 }
@@ -162,6 +170,20 @@ fn forget(listener: *const Reader) {
 
 fn tell(f: impl Fn(&dyn Listener)) {
     LISTENERS.read().iter().for_each(|l| f(&**l));
+}
+
+/// Says that a command on acceleration structures has run, if this is captured.
+pub fn structures(c: &structure::Command) {
+    if settings::get().capture.is_some() {
+        tell(|l| l.structures(c));
+    }
+}
+
+/// Says where a workload's rays have begun, which are told only if this is captured.
+pub fn traced(executed: &Executed, rays: &BTreeMap<u64, u64>) {
+    if !rays.is_empty() {
+        tell(|l| l.traced(executed.order(), rays));
+    }
 }
 
 /// Everything that a device, or (`None`) all of them, has finished; `None` where there is no such device.

@@ -2,7 +2,7 @@
 
 use super::later::Asks;
 use super::{Executor, done};
-use crate::channel::{MadeBy, WorkloadKind};
+use crate::channel::{self, MadeBy, WorkloadKind};
 use crate::chunks::Chunks;
 use crate::command::Dispatch;
 use crate::exclusive;
@@ -114,7 +114,7 @@ impl Executor {
             counts[Event::ComputeTasks] = total;
             counts
         };
-        self.computed(usage.into_inner(), counted, name, &d.pipeline.title);
+        self.computed(WorkloadKind::Dispatch, usage.into_inner(), counted, name, &d.pipeline.title);
         if let Some(f) = fault.into_inner() {
             self.blame(Blame::new(f, "compute", program, &d.pipeline.title));
         }
@@ -123,6 +123,7 @@ impl Executor {
     /// The job of what ran on the compute queue: its counts from its use, with each size of L2, and its record.
     pub(super) fn computed(
         &mut self,
+        kind: WorkloadKind,
         mut usage: wave::Usage,
         counted: impl Fn(wave::Usage) -> Counts,
         name: impl Fn() -> String,
@@ -140,6 +141,7 @@ impl Executor {
         let job = cost::compute(&counts, model);
         let names = || (name(), MadeBy::of(std::slice::from_ref(title)));
         let executed = self.publisher.executed(self.place.labels(), names);
+        channel::traced(&executed, &self.shared.rays_begun.take());
         self.job(
             counts,
             Phase::Compute,
@@ -147,8 +149,8 @@ impl Executor {
             Asks { what: What::Dispatch, order: executed.order(), weights: None, curve },
             Ahead::dispatch,
             |line, known, job| line.dispatch(known, job, model),
-            |e, span, counts, spent| {
-                e.publisher.publish(executed, done(WorkloadKind::Dispatch, span, counts, spent));
+            move |e, span, counts, spent| {
+                e.publisher.publish(executed, done(kind, span, counts, spent));
             },
         );
     }

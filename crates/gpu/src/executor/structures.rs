@@ -2,15 +2,19 @@
 
 use super::later::Asks;
 use super::{Executor, done};
-use crate::channel::{MadeBy, WorkloadKind};
+use crate::channel::{self, MadeBy, WorkloadKind};
 use crate::exclusive;
 use crate::structure::{self, Command, Failure, Memory};
+use ash::vk;
 use counters::{Curve, Phase, cost};
 use machine::count::{self, Moved};
 use machine::lost::{Blame, Told, Why};
 use machine::rays::Builders;
 use machine::time::Transfer;
 use schedule::What;
+
+const FAST_BUILD: vk::BuildAccelerationStructureFlagsKHR =
+    vk::BuildAccelerationStructureFlagsKHR::PREFER_FAST_BUILD;
 
 impl Executor {
     pub(super) fn structure(&mut self, c: &Command) {
@@ -38,7 +42,12 @@ impl Executor {
                     return self.shared.fault(Told { line, why: Why::Other });
                 }
             };
+        channel::structures(c);
         let name = match c {
+            Command::Build(list) if list.iter().all(|b| b.from.is_some()) => "update acceleration structures",
+            Command::Build(list) if list.iter().all(|b| b.flags.contains(FAST_BUILD)) => {
+                "build acceleration structures (fast build)"
+            }
             Command::Build(_) => "build acceleration structures",
             Command::BuildMicromaps(_) => "build micromaps",
             Command::Serialize { .. } => "serialize acceleration structure",

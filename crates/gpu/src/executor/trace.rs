@@ -1,6 +1,7 @@
 //! Traces of rays: work of the compute queue.
 
 use super::Executor;
+use crate::channel::WorkloadKind;
 use crate::exclusive;
 use crate::trace::{MAX_RAYS, Refused, Trace, launch};
 use ash::vk;
@@ -74,7 +75,7 @@ impl Executor {
             counts[Event::ComputeTasks] = warps;
             counts
         };
-        self.computed(usage, counted, name, &t.pipeline.title);
+        self.computed(WorkloadKind::Trace, usage, counted, name, &t.pipeline.title);
         if let Some(b) = done_by.blame {
             self.blame(b);
         }

@@ -1,6 +1,7 @@
 //! The ledger's files: `TUFF_COUNTERS`'s, and a capture's, which has more of the same shape (docs/capture.md).
 
 use super::steps::Kept;
+use super::structures::{self, Told};
 use super::{FILE, PICTURES, Queue, Row, Run, SCHEDULE};
 use crate::channel::{ByPhase, WorkloadKind};
 use counters::bound::{self, Bounds, Spent, Take, Takes};
@@ -19,6 +20,7 @@ const VERSION: u32 = 1;
 fn kind(k: WorkloadKind) -> &'static str {
     match k {
         WorkloadKind::Dispatch => "dispatch",
+        WorkloadKind::Trace => "trace rays",
         WorkloadKind::RenderPass => "render pass",
         WorkloadKind::Transfer => "transfer",
         WorkloadKind::Mark => "mark",
@@ -70,6 +72,12 @@ struct Capture<'a> {
     runs: Vec<Ran<'a>>,
     runs_lost: u64,
     passes: Vec<Pass<'a>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    structures: Vec<Told<'a>>,
+    #[serde(skip_serializing_if = "is_none")]
+    structures_lost: u64,
+    #[serde(skip_serializing_if = "is_none")]
+    structure_traces_lost: u64,
 }
 
 /// A workload, once.
@@ -287,8 +295,11 @@ impl Row {
     }
 }
 
-/// The file; `capture`: with pictures by workload, which lie there.
-pub(super) fn json(devices: &[Vec<Queue>], pictures: Option<&BTreeMap<usize, String>>) -> Vec<u8> {
+/// The file; `capture`: with pictures by workload, which lie there, and structures.
+pub(super) fn json(
+    devices: &[Vec<Queue>],
+    capture: Option<(&BTreeMap<usize, String>, &structures::Kept)>,
+) -> Vec<u8> {
     let mut total = Counts::default();
     let (mut workloads, mut frames) = (vec![], vec![]);
     let (mut runs, mut passes, mut runs_lost) = (vec![], vec![], 0);
@@ -319,7 +330,7 @@ pub(super) fn json(devices: &[Vec<Queue>], pictures: Option<&BTreeMap<usize, Str
                 frame,
                 counters: Counters { counts, zeros: false },
             }));
-            let Some(pictures) = pictures else { continue };
+            let Some((pictures, _)) = capture else { continue };
             runs_lost += q.lost;
             runs.extend(q.runs.iter().map(|r| Ran {
                 workload: first + r.row,
@@ -363,7 +374,11 @@ pub(super) fn json(devices: &[Vec<Queue>], pictures: Option<&BTreeMap<usize, Str
         total: Counters { counts: &total, zeros: true },
         workloads,
         frames,
-        capture: pictures.map(|_| Capture { runs, runs_lost, passes }),
+        capture: capture.map(|(_, structures)| {
+            let [structures_lost, structure_traces_lost] = structures.lost();
+            let structures = structures.told();
+            Capture { runs, runs_lost, passes, structures, structures_lost, structure_traces_lost }
+        }),
     };
     written(&file)
 }
@@ -377,7 +392,12 @@ fn written(file: &impl Serialize) -> Vec<u8> {
 }
 
 /// The folder of a capture: the file, and a picture of each pass that has one.
-pub(super) fn capture(devices: &[Vec<Queue>], steps: &Kept, folder: &Path) -> io::Result<()> {
+pub(super) fn capture(
+    devices: &[Vec<Queue>],
+    steps: &Kept,
+    structures: &structures::Kept,
+    folder: &Path,
+) -> io::Result<()> {
     std::fs::create_dir_all(folder.join(PICTURES))?;
     let mut pictures = BTreeMap::new();
     let rows = devices.iter().flatten().flat_map(|q| &q.rows).enumerate();
@@ -392,5 +412,5 @@ pub(super) fn capture(devices: &[Vec<Queue>], steps: &Kept, folder: &Path) -> io
     }
     let steps = steps.file(counters::model::current());
     std::fs::write(folder.join(SCHEDULE), written(&steps))?;
-    std::fs::write(folder.join(FILE), json(devices, Some(&pictures)))
+    std::fs::write(folder.join(FILE), json(devices, Some((&pictures, structures))))
 }

@@ -11,17 +11,19 @@
 
 use crate::channel::{self, Asked, Batch, ByPhase, Listener, MadeBy, Number, Record, WorkloadKind, text};
 use crate::process;
+use crate::structure::Command;
 use counters::bound::{Bounds, Spent};
 use counters::{Counts, Phase};
 use machine::time::Span;
 use parking_lot::Mutex;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::io::Write;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use std::sync::{Arc, LazyLock};
 
 mod file;
 mod steps;
+mod structures;
 
 use steps::Kept;
 
@@ -131,6 +133,7 @@ struct Ledger {
     devices: Mutex<Vec<Vec<Queue>>>,
     /// In a capture, what they asked of modelled time.
     steps: Mutex<Kept>,
+    structures: Mutex<structures::Kept>,
 }
 
 static LEDGER: LazyLock<Option<Arc<Ledger>>> = LazyLock::new(|| {
@@ -154,6 +157,7 @@ pub fn open() {
     if ledger.process.swap(process, Relaxed) != process {
         ledger.devices.lock().clear();
         *ledger.steps.lock() = Kept::default();
+        *ledger.structures.lock() = Default::default();
     }
 }
 
@@ -221,6 +225,14 @@ impl Listener for Ledger {
         });
     }
 
+    fn structures(&self, c: &Command) {
+        self.structures.lock().ran(c);
+    }
+
+    fn traced(&self, order: u64, rays: &BTreeMap<u64, u64>) {
+        self.structures.lock().traced(order, rays);
+    }
+
     fn asked(&self, device: u32, queue: u32, asked: &Asked) {
         self.steps.lock().add(device as usize, queue as usize, asked);
     }
@@ -258,7 +270,9 @@ pub fn write() {
         let _ = writeln!(std::io::stderr(), "tuff: TUFF_COUNTERS={}: {e}", plain::path(&path));
     }
     if let Some(folder) = s.capture.as_deref().map(process::place)
-        && let Err(e) = files::within_limits(|| file::capture(&queues, &ledger.steps.lock(), &folder))
+        && let Err(e) = files::within_limits(|| {
+            file::capture(&queues, &ledger.steps.lock(), &ledger.structures.lock(), &folder)
+        })
     {
         let _ = writeln!(std::io::stderr(), "tuff: TUFF_CAPTURE={}: {e}", plain::path(&folder));
     }

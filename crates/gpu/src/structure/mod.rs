@@ -9,8 +9,10 @@ mod run;
 
 use crate::query::{QueryPool, StructureProperty};
 use ash::vk;
+use parking_lot::Mutex;
 use smallvec::SmallVec;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use texel::buffer::Buffer;
 
 pub use input::is_vertex_format;
@@ -22,9 +24,22 @@ pub struct AccelerationStructure {
     pub buffer: Arc<Buffer>,
     pub offset: u64,
     pub size: u64,
+    pub identity: Arc<Identity>,
+}
+
+/// What tells a structure from others at the same address, before or after it.
+pub struct Identity {
+    pub number: u64,
+    /// What the application calls it; empty if it does not.
+    pub name: Mutex<String>,
 }
 
 impl AccelerationStructure {
+    pub fn new(buffer: Arc<Buffer>, offset: u64, size: u64) -> AccelerationStructure {
+        static NEXT: AtomicU64 = AtomicU64::new(0);
+        let identity = Identity { number: NEXT.fetch_add(1, Relaxed), name: Mutex::default() };
+        AccelerationStructure { buffer, offset, size, identity: Arc::new(identity) }
+    }
     /// Where its bytes are: address, and how many there are. 0 while the buffer has no memory.
     pub fn range(&self) -> (*mut u8, u64) {
         self.buffer.range(self.offset, self.size)

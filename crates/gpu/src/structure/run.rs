@@ -87,7 +87,8 @@ impl Memory<'_> {
 }
 
 impl AccelerationStructure {
-    pub(super) fn bytes(&self) -> Option<bvh::Bytes> {
+    /// Its bytes, unless its buffer has no memory.
+    pub fn bytes(&self) -> Option<bvh::Bytes> {
         let (p, n) = self.range();
         // SAFETY: a part of the buffer, whose memory the command keeps.
         (!p.is_null()).then(|| unsafe { bvh::Bytes::new(p, n as usize) })

@@ -4,6 +4,7 @@ use super::host::Role;
 use super::stage::{Caller, LANES, Levels, Words};
 use super::table::{Region, record};
 use super::{MAX_RAYS, RayPipeline, Size, Trace};
+use machine::count;
 use machine::host::DeviceHost;
 use machine::instrumentation::Blocks;
 use machine::lost::Blame;
@@ -46,8 +47,16 @@ impl Context<'_> {
     /// Takes what a worker has counted for a shader.
     pub fn count(&self, shader: usize, worker: &mut Worker) {
         let program = &self.pipeline.shaders[shader].program;
-        let counted = self.blocks[shader].take(worker, program, self.instrumented);
+        let counted = self.blocks[shader].take_rows(worker, program, self.instrumented);
         self.usage[shader].lock().add(&counted);
+    }
+    /// Takes what a worker has followed through caches, of all shaders: their sum is what counts.
+    pub fn followed(&self, worker: &mut Worker) {
+        let mut usage = Usage::default();
+        worker.tally.take_cache(&mut usage);
+        if let Some(sum) = self.usage.first() {
+            sum.lock().add(&usage);
+        }
     }
     pub fn structures(&self) -> Structures<'_> {
         Structures(&self.shared.memory)
@@ -179,6 +188,7 @@ fn run(context: &Context, shader: usize, record: u64) {
             if from >= waves {
                 break;
             }
+            levels.follow(context.shared.traced(from / CHUNK, waves.div_ceil(CHUNK), count::TRACED_RAYS));
             for wave in from..waves.min(from + CHUNK) {
                 if context.shared.hub.stops() || context.fault.lock().is_some() {
                     break 'all;

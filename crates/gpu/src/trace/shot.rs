@@ -121,6 +121,10 @@ impl Shot {
                 rays.set(lane, &Ray { flags: way.ray.flags | context.pipeline.ray_flags, ..way.ray });
                 hits[lane] = way.committed;
             }
+            if self.visits.is_some() {
+                let begun = self.ways.iter().flatten().filter(|w| w.top == top).count();
+                context.shared.rays_begun.add(top, begun as u64);
+            }
             let Some(bytes) = structures.at(top) else { continue };
             let waiting = &mut self.waiting;
             let mut left = |lane: usize, t: &Traversal, _| {

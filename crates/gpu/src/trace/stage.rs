@@ -8,6 +8,7 @@ use parking_lot::Mutex;
 use shader::bytecode::Program;
 use shader::ir::{Input, ray_input as at};
 use std::ops::Range;
+use wave::cache::Sizes;
 use wave::{Fault, Job, Stop, TraceWave, Worker};
 
 pub use machine::rays::LANES;
@@ -87,6 +88,8 @@ pub fn lanes_of(wave: &TraceWave) -> impl Iterator<Item = usize> + use<> {
 pub struct Levels<'a> {
     context: &'a Context<'a>,
     workers: Vec<Mutex<Option<Level>>>,
+    /// The caches that accesses are followed through at present.
+    through: Mutex<Option<Sizes>>,
 }
 
 /// A worker, and the shader that its counts are of.
@@ -97,11 +100,27 @@ struct Level {
 
 impl<'a> Levels<'a> {
     pub fn new(context: &'a Context<'a>) -> Levels<'a> {
-        Levels { context, workers: (0..LEVELS).map(|_| Mutex::new(None)).collect() }
+        let workers = (0..LEVELS).map(|_| Mutex::new(None)).collect();
+        Levels { context, workers, through: Mutex::new(None) }
+    }
+
+    /// From now on accesses are followed through these caches, which begin empty; each level has its own.
+    pub fn follow(&self, through: Option<Sizes>) {
+        let before = std::mem::replace(&mut *self.through.lock(), through);
+        if before.is_none() && through.is_none() {
+            return;
+        }
+        for level in &self.workers {
+            if let Some(level) = &mut *level.lock() {
+                self.context.followed(&mut level.worker);
+                level.worker.tally.trace(through);
+            }
+        }
     }
 
     /// Tells what has been counted, and gives the workers back.
     pub fn finish(self) {
+        self.follow(None);
         for level in self.workers {
             if let Some(mut level) = level.into_inner() {
                 level.tell(self.context);
@@ -130,7 +149,11 @@ impl<'a> Levels<'a> {
             return Err(context.failed(Stop { fault: Fault::Depth, op: 0 }, shader));
         };
         let mut level = level.lock();
-        let level = level.get_or_insert_with(|| Level { worker: context.shared.worker(), counted: None });
+        let level = level.get_or_insert_with(|| {
+            let mut worker = context.shared.worker();
+            worker.tally.trace(*self.through.lock());
+            Level { worker, counted: None }
+        });
         if level.counted != Some(shader) {
             level.tell(context);
             level.counted = Some(shader);

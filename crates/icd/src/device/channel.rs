@@ -221,6 +221,7 @@ fn view(r: &Record) -> raw::Record {
         queue: r.queue,
         kind: match r.kind {
             WorkloadKind::Dispatch => raw::KIND_DISPATCH,
+            WorkloadKind::Trace => raw::KIND_TRACE_RAYS,
             WorkloadKind::RenderPass => raw::KIND_RENDER_PASS,
             WorkloadKind::Transfer => raw::KIND_TRANSFER,
             WorkloadKind::Mark => raw::KIND_MARK,

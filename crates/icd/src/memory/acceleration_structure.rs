@@ -31,6 +31,13 @@ pub(crate) fn get<'a>(
     Some(call.object::<AccelerationStructure>(s)?.gpu.clone())
 }
 
+/// The application has named a structure.
+pub(crate) fn named<'a>(call: impl Call<'a>, s: vk::AccelerationStructureKHR, name: &str) {
+    if let Some(s) = get(call, s) {
+        *s.identity.name.lock() = name.into();
+    }
+}
+
 /// Multiples of which structures' places in buffers are (VUID-VkAccelerationStructureCreateInfoKHR-offset-03734).
 pub(super) const ALIGN: u64 = 256;
 
@@ -62,7 +69,7 @@ pub(super) fn placed(
             buffer.size
         )));
     }
-    let gpu = structure::AccelerationStructure { buffer, offset, size };
+    let gpu = structure::AccelerationStructure::new(buffer, offset, size);
     // A captured address is the one that the buffer's memory was allocated at.
     if captured != 0 && gpu.address() != captured {
         return Err(vk::Result::ERROR_INVALID_OPAQUE_CAPTURE_ADDRESS);
@@ -78,7 +85,7 @@ pub(crate) fn create_acceleration_structure2_khr(
     let range = info.address_range;
     let buffer = Buffer::at(device.space(), range.address, range.size);
     let made = match buffer.filter(|_| range.address.is_multiple_of(ALIGN)) {
-        Some(b) => Ok(structure::AccelerationStructure { buffer: Arc::new(b), offset: 0, size: range.size }),
+        Some(b) => Ok(structure::AccelerationStructure::new(Arc::new(b), 0, range.size)),
         None => Err(invalid(&format!(
             "vkCreateAccelerationStructure2KHR: {} bytes at {:#x} are no device memory at a multiple of {ALIGN}",
             range.size, range.address
@@ -265,7 +272,11 @@ fn referred(handle: u64) -> u64 {
 fn run(device: &Device, space: &AddressSpace, c: &Command) -> vk::Result {
     let memory = structure::Memory::Host(&referred, space);
     let shared = &device.gpu.shared;
-    code(structure::run(c, &memory, shared.level, &Builders(&shared.pool)))
+    let done = structure::run(c, &memory, shared.level, &Builders(&shared.pool));
+    if done.is_ok() {
+        gpu::channel::structures(c);
+    }
+    code(done)
 }
 
 /// Runs a command of the host, now or, with a deferred operation, when a thread joins it. `None`: a handle in it names nothing.

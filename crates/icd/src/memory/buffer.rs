@@ -7,7 +7,7 @@ use crate::device::Device;
 use crate::device::addresses::{self, Binding};
 use crate::instance::limits::MAX_ALLOCATION;
 use crate::instance::physical_device::{PLAIN_TYPE_BITS, SPARSE_TYPE_BITS};
-use crate::memory::{self, Memory};
+use crate::memory::{self, Memory, acceleration_structure};
 use std::sync::Arc;
 use texel::memory::Bound;
 use texel::memory::sparse::BLOCK;
@@ -57,10 +57,7 @@ fn new(device: &Device, info: In<vk::BufferCreateInfo>) -> Answer<Buffer> {
     if info.size > MAX_ALLOCATION {
         return Err(vk::Result::ERROR_OUT_OF_DEVICE_MEMORY);
     }
-    let usage = match info.find::<vk::BufferUsageFlags2CreateInfoKHR>() {
-        Some(u) => vk::BufferUsageFlags::from_raw(u.usage.as_raw() as u32),
-        None => info.usage,
-    };
+    let usage = usage(info);
     // Others are where the memory is that they are bound to.
     let captured = info.find::<vk::BufferOpaqueCaptureAddressCreateInfo>();
     let for_replay = info.flags.contains(Flags::DEVICE_ADDRESS_CAPTURE_REPLAY);
@@ -70,6 +67,14 @@ fn new(device: &Device, info: In<vk::BufferCreateInfo>) -> Answer<Buffer> {
         false => texel::buffer::Buffer::new(info.size, usage, info.flags),
     };
     Ok(Buffer { gpu: Arc::new(gpu) })
+}
+
+/// VkBufferUsageFlags2CreateInfo replaces the usage.
+fn usage(info: In<vk::BufferCreateInfo>) -> vk::BufferUsageFlags {
+    match info.find::<vk::BufferUsageFlags2CreateInfoKHR>() {
+        Some(u) => vk::BufferUsageFlags::from_raw(u.usage.as_raw() as u32),
+        None => info.usage,
+    }
 }
 
 fn tell(device: &Device, buffer: vk::Buffer, binding: Binding) {
@@ -89,9 +94,18 @@ pub(crate) fn destroy_buffer(device: &Device, buffer: Doomed<Buffer>) {
     }
 }
 
-fn require(size: u64, flags: vk::BufferCreateFlags, mut out: Fill<vk::MemoryRequirements2>) {
+fn require(
+    size: u64,
+    usage: vk::BufferUsageFlags,
+    flags: vk::BufferCreateFlags,
+    mut out: Fill<vk::MemoryRequirements2>,
+) {
+    // Structures are at multiples of their alignment in buffers, and must be at such addresses.
+    let structures =
+        vk::BufferUsageFlags::ACCELERATION_STRUCTURE_STORAGE_KHR | vk::BufferUsageFlags::MICROMAP_STORAGE_EXT;
     let (alignment, memory_type_bits) = match flags.contains(vk::BufferCreateFlags::SPARSE_BINDING) {
         true => (BLOCK, SPARSE_TYPE_BITS),
+        false if usage.intersects(structures) => (acceleration_structure::ALIGN, PLAIN_TYPE_BITS),
         false => (ALIGN, PLAIN_TYPE_BITS),
     };
     out.memory_requirements =
@@ -113,7 +127,7 @@ pub(crate) fn get_buffer_memory_requirements2(
     out: Fill<vk::MemoryRequirements2>,
 ) {
     if let Some(b) = info.object::<Buffer>(info.buffer) {
-        require(b.gpu.size, b.gpu.flags, out);
+        require(b.gpu.size, b.gpu.usage, b.gpu.flags, out);
     }
 }
 
@@ -122,8 +136,8 @@ pub(crate) fn get_device_buffer_memory_requirements(
     info: In<vk::DeviceBufferMemoryRequirements>,
     out: Fill<vk::MemoryRequirements2>,
 ) {
-    let (size, flags) = info.create_info().map_or((0, Default::default()), |i| (i.size, i.flags));
-    require(size.min(MAX_ALLOCATION), flags, out);
+    let Some(i) = info.create_info() else { return };
+    require(i.size.min(MAX_ALLOCATION), usage(i), i.flags, out);
 }
 
 pub(crate) fn bind_buffer_memory2(device: &Device, infos: In<[vk::BindBufferMemoryInfo]>) -> vk::Result {

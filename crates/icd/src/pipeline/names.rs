@@ -3,6 +3,7 @@
 use crate::base::debug::{log_error, set_name};
 use crate::base::given::In;
 use crate::device::Device;
+use crate::memory::acceleration_structure;
 
 pub(crate) fn set_debug_utils_object_name_ext(
     _device: &Device,
@@ -16,6 +17,10 @@ pub(crate) fn set_debug_utils_object_name_ext(
     set_name(info.object_handle, info.object_name().unwrap_or_default());
     if info.object_type == vk::ObjectType::PIPELINE {
         super::create::named(info, vk::Handle::from_raw(info.object_handle));
+    }
+    if info.object_type == vk::ObjectType::ACCELERATION_STRUCTURE_KHR {
+        let name = info.object_name().unwrap_or_default().to_string_lossy();
+        acceleration_structure::named(info, vk::Handle::from_raw(info.object_handle), &name);
     }
     if info.object_type == vk::ObjectType::SHADER_EXT {
         crate::pipeline::shader_object::named(info, vk::Handle::from_raw(info.object_handle));

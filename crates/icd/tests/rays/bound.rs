@@ -148,6 +148,57 @@ fn structures_in_sets_are_hit() {
     }
 }
 
+/// Buffers share an allocation, one after the other, each at the next multiple of its alignment: as VMA places them.
+#[test]
+fn structures_beside_other_buffers_are_hit() {
+    let rig = Rig::new();
+    let d = &rig.gpu.device;
+    let usage = vk::BufferUsageFlags::ACCELERATION_STRUCTURE_STORAGE_KHR
+        | vk::BufferUsageFlags::SHADER_DEVICE_ADDRESS;
+    let info = vk::BufferCreateInfo::default().size(4096).usage(usage);
+    let new_usage = vk::BufferUsageFlags2CreateInfoKHR {
+        usage: vk::BufferUsageFlags2KHR::from_raw(usage.as_raw().into()),
+        ..Default::default()
+    };
+    let mut by_new_usage = new_usage;
+    let of_new = vk::BufferCreateInfo::default().size(4096).push_next(&mut by_new_usage);
+    // SAFETY (the block): handles are alive, structures outlive the calls.
+    unsafe {
+        let buffer = d.create_buffer(&info, None).expect("a buffer");
+        let need = d.get_buffer_memory_requirements(buffer);
+        for info in [&info, &of_new] {
+            let asked = vk::DeviceBufferMemoryRequirements::default().create_info(info);
+            let mut said = vk::MemoryRequirements2::default();
+            d.get_device_buffer_memory_requirements(&asked, &mut said);
+            assert_eq!(said.memory_requirements.alignment, need.alignment);
+        }
+        // After a buffer of 64 bytes.
+        let at = 64u64.next_multiple_of(need.alignment);
+        let mut flags = vk::MemoryAllocateFlagsInfo::default().flags(vk::MemoryAllocateFlags::DEVICE_ADDRESS);
+        let memory = vk::MemoryAllocateInfo::default().allocation_size(at + need.size).push_next(&mut flags);
+        let memory = d.allocate_memory(&memory, None).expect("memory");
+        d.bind_buffer_memory(buffer, memory, at).expect("it is bound");
+        let info = vk::AccelerationStructureCreateInfoKHR::default()
+            .buffer(buffer)
+            .size(4096)
+            .ty(Type::BOTTOM_LEVEL);
+        let handle = rig.structures.create_acceleration_structure(&info, None).expect("a structure");
+        let bottom = Structure { handle, memory: rig.memory(4), size: 4096 };
+        let bounds = rig.with(&[0.0, 0.0, 0.0, 1.0, 1.0, 1.0f32].map(f32::to_bits));
+        rig.build_into(Type::BOTTOM_LEVEL, Flags::empty(), &[boxes(bounds.address)], &[1], None, &bottom)
+            .expect("a build");
+        assert!(rig.address(&bottom).is_multiple_of(256));
+        let top = rig.top(Flags::empty(), &[of(IDENTITY, 1, 0xFF, 0, rig.address(&bottom))]);
+        let ray = Ray { own: [1, 4.5f32.to_bits()], ..Ray::new([0.5, 0.5, 5.0], [0.0, 0.0, -1.0]) };
+        let hit = rig.query(rig.address(&top), &[ray]).expect("it runs");
+        // A box is hit.
+        assert_eq!(hit[0][0], 2);
+        rig.structures.destroy_acceleration_structure(handle, None);
+        d.destroy_buffer(buffer, None);
+        d.free_memory(memory, None);
+    }
+}
+
 #[test]
 fn structures_in_descriptor_buffers_are_hit() {
     let rig = Rig::new();

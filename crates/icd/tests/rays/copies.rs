@@ -34,7 +34,12 @@ fn property(rig: &Rig, s: &Structure, of: vk::QueryType) -> u64 {
     }
 }
 
-fn copied(rig: &Rig, from: &Structure, size: u64, mode: vk::CopyAccelerationStructureModeKHR) -> Structure {
+pub fn copied(
+    rig: &Rig,
+    from: &Structure,
+    size: u64,
+    mode: vk::CopyAccelerationStructureModeKHR,
+) -> Structure {
     let to = rig.structure(Type::BOTTOM_LEVEL, size);
     let info = vk::CopyAccelerationStructureInfoKHR::default().src(from.handle).dst(to.handle).mode(mode);
     rig.run(|_, c| unsafe { rig.structures.cmd_copy_acceleration_structure(c, &info) }).expect("a copy");

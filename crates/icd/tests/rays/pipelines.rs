@@ -93,6 +93,17 @@ impl Rig {
     ) -> Tracer {
         let mut spirv = SHADERS.map(|s| s.0);
         spirv[0] = first;
+        self.tracer_of(flags, spirv, recursion, records)
+    }
+
+    /// With these shaders, of the stages of [`SHADERS`].
+    fn tracer_of(
+        &self,
+        flags: u64,
+        spirv: [&[u8]; 6],
+        recursion: u32,
+        records: &[(usize, [u32; 6])],
+    ) -> Tracer {
         let modules = spirv.map(|spirv| module(&self.gpu, spirv));
         let stages: Vec<_> = modules
             .iter()
@@ -289,6 +300,47 @@ fn payloads_are_those_worked_out_by_hand() {
             );
         }
     }
+}
+
+/// The closest-hit shader with its outgoing payload declared as a second incoming one, which follows the first: the Vulkan specification
+/// forbids it, but SAPIEN's renderer does so. Both have the place of the incoming payload, as in Mesa.
+fn with_two_incoming(spirv: &[u8]) -> Vec<u8> {
+    // OpTypePointer, OpVariable, RayPayloadKHR, IncomingRayPayloadKHR.
+    const POINTER: u32 = 32;
+    const VARIABLE: u32 = 59;
+    const OUTGOING: u32 = 5338;
+    const INCOMING: u32 = 5342;
+    let mut words = shader::words(spirv);
+    let (mut at, mut changed) = (5, 0);
+    while at < words.len() {
+        let (op, n) = (words[at] & 0xFFFF, (words[at] >> 16) as usize);
+        let class = match op {
+            POINTER => at + 2,
+            VARIABLE => at + 3,
+            _ => 0,
+        };
+        if class > 0 && words[class] == OUTGOING {
+            words[class] = INCOMING;
+            changed += 1;
+        }
+        at += n;
+    }
+    assert_eq!(changed, 3, "two types and a variable");
+    words.iter().flat_map(|w| w.to_le_bytes()).collect()
+}
+
+#[test]
+fn a_second_incoming_payload_takes_nothing_from_the_first() {
+    let rig = Rig::new();
+    let scene = rig.address(&rig.scene());
+    let rays = [ray([0.25, 0.25, 5.0], DOWN, OPAQUE, 0, 0), ray([0.0, 20.0, 10.0], DOWN, 0, 0, 1)];
+    let second = with_two_incoming(SHADERS[2].0);
+    let mut spirv = SHADERS.map(|s| s.0);
+    spirv[2] = &second;
+    let tracers = [rig.tracer(2, &RECORDS), rig.tracer_of(0, spirv, 2, &RECORDS)];
+    let [one, two] = tracers.map(|t| rig.trace(&t, Launch::Direct, scene, &rays, 1).expect("they run"));
+    assert!(one.iter().all(|r| r[0] == 1), "they hit");
+    assert_eq!(one, two);
 }
 
 #[test]

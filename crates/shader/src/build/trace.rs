@@ -36,7 +36,7 @@ impl<'m> Builder<'m> {
         if !self.opt.stage.is_ray_tracing() {
             return Ok(());
         }
-        let mut io = RayIo::default();
+        let mut list = vec![];
         for k in 0..self.m.globals.len() {
             let i = self.m.inst(self.m.globals[k]);
             if i.op != Op::Variable || !self.in_interface(i.word(2)?) {
@@ -50,22 +50,28 @@ impl<'m> Builder<'m> {
             let ty = self.types.of(pointee, i.at)?;
             // Refuses what is too large to be walked.
             self.types.flatten(ty, &mut Vec::new())?;
-            let words = self.types.get(ty).words;
-            let first = io.words;
-            io.words = first.saturating_add(words);
+            list.push((i.word(2)?, pointer, class, ty, self.types.get(ty).words));
+        }
+        let is_incoming = |class| {
+            matches!(class, StorageClass::IncomingRayPayloadKHR | StorageClass::IncomingCallableDataKHR)
+        };
+        // There should be one at most. Programs have more (VUID-StandaloneSpirv-IncomingRayPayloadKHR-04700), and Mesa gives them the
+        // same place: so it is here.
+        let incoming = list.iter().filter(|v| is_incoming(v.2)).map(|v| v.4).max();
+        let mut io =
+            RayIo { incoming: [0, incoming.unwrap_or(0)], words: incoming.unwrap_or(0), ..RayIo::default() };
+        for (id, pointer, class, ty, words) in list {
+            let first = if is_incoming(class) { 0 } else { io.words };
+            io.words = io.words.max(first.saturating_add(words));
             if io.words > MAX_WORDS {
                 return Err(Error::TooLarge(format!("{} words of payloads and hit attributes", io.words)));
             }
-            match class {
-                StorageClass::IncomingRayPayloadKHR | StorageClass::IncomingCallableDataKHR => {
-                    io.incoming = [first, words];
-                }
-                StorageClass::HitAttributeKHR => io.attribute = [first, words],
-                _ => {}
+            if class == StorageClass::HitAttributeKHR {
+                io.attribute = [first, words];
             }
             let p = Pointer { offset: first, ..Pointer::new(Base::Scratch, class, ty) };
-            self.define_pointer(i.word(2)?, pointer, p);
-            self.ids[i.word(2)? as usize].block = 0;
+            self.define_pointer(id, pointer, p);
+            self.ids[id as usize].block = 0;
         }
         self.scratch_words = io.words;
         self.zeroed = [io.words; 2];

@@ -30,7 +30,7 @@ pub struct Args {
     /// Width of the thumbnail in characters; 0 for none.
     #[arg(long, default_value_t = 64)]
     columns: usize,
-    /// Only one part: city, paths or march.
+    /// Only one part: city, paths, march or page.
     #[arg(long)]
     only: Option<String>,
 }
@@ -61,10 +61,10 @@ pub fn run(args: &Args) -> client::Result<()> {
     if args.wants("march") {
         march::run(args)?;
     }
-    match args.only {
-        Some(_) => Ok(()),
-        None => page::run(args),
+    if args.wants("page") {
+        page::run(args)?;
     }
+    Ok(())
 }
 
 /// A bar a driver, the longest time the whole width.

@@ -40,27 +40,51 @@ fn measure(driver: &Driver) -> Result<Figures> {
 }
 
 /// A row of the table by bounce.
-struct Cost {
-    boxes: u64,
-    triangles: u64,
+pub struct Cost {
+    pub name: String,
+    /// Rays in all, and those to the sun; `None`: it traces none.
+    pub rays: Option<[u32; 2]>,
+    pub boxes: u64,
+    pub triangles: u64,
     /// Nodes that at least 13 of a warp's 16 rays visit together.
     full: u64,
     nanoseconds: u64,
 }
 
+impl Cost {
+    pub fn full_percent(&self) -> f64 {
+        self.full as f64 / (self.boxes + self.triangles).max(1) as f64 * 100.0
+    }
+    pub fn milliseconds(&self) -> f64 {
+        self.nanoseconds as f64 / 1e6
+    }
+}
+
 /// The workload that has this label in a file of counters.
-fn cost(file: &serde_json::Value, label: &str) -> Option<Cost> {
+fn cost(file: &serde_json::Value, label: &str, rays: Option<[u32; 2]>) -> Option<Cost> {
     let all = file["workloads"].as_array()?;
     let found = all.iter().find(|w| w["label"].as_str().is_some_and(|l| l.contains(label)))?;
     let count = |name: String| found["counters"][name].as_u64().unwrap_or(0);
     let nodes = |kind| [1, 5, 9, 13].map(|n| count(format!("MaliRTU{kind}Bin{n}")));
     let (boxes, triangles) = (nodes("Box"), nodes("Tri"));
     Some(Cost {
+        name: label.into(),
+        rays,
         boxes: boxes.iter().sum(),
         triangles: triangles.iter().sum(),
         full: boxes[3] + triangles[3],
         nanoseconds: found["elapsed_ns"].as_u64()?,
     })
+}
+
+/// What each bounce and the last step cost, by a file of counters. `rays`: of paths and to the sun, by bounce.
+pub fn by_bounce(file: &serde_json::Value, rays: &[[u32; 2]]) -> Result<Vec<Cost>> {
+    let bounces = BOUNCES.iter().zip(rays).map(|(label, [paths, sun])| (*label, Some([paths + sun, *sun])));
+    let all = bounces.chain([(RESOLVE, None)]).map(|(label, rays)| {
+        let label = label.to_string_lossy();
+        cost(file, &label, rays).ok_or_else(|| Error(format!("no counters of '{label}'")))
+    });
+    all.collect()
 }
 
 /// Traces the picture once more, counted, and prints what each bounce costs.
@@ -80,31 +104,20 @@ fn costs(driver: &Driver, rays: &[[u32; 2]]) -> Result<()> {
         "{:16} {:>9} {:>11} {:>11} {:>15} {:>6} {:>9}",
         "", "rays", "to the sun", "box nodes", "triangle nodes", "full", "time, ms"
     );
-    let label = |l: &std::ffi::CStr| l.to_string_lossy().into_owned();
-    let missing = |l: &str| Error(format!("no counters of '{l}'"));
-    for (bounce, [paths, sun]) in BOUNCES.iter().zip(rays) {
-        let name = label(bounce);
-        let c = cost(&file, &name).ok_or_else(|| missing(&name))?;
-        println!(
-            "{name:16} {:>9} {sun:>11} {:>11} {:>15} {:>4.0} % {:>9.2}",
-            paths + sun,
-            c.boxes,
-            c.triangles,
-            c.full as f64 / (c.boxes + c.triangles).max(1) as f64 * 100.0,
-            c.nanoseconds as f64 / 1e6
-        );
+    for c in by_bounce(&file, rays)? {
+        let (name, time) = (&c.name, c.milliseconds());
+        match c.rays {
+            Some([rays, sun]) => println!(
+                "{name:16} {rays:>9} {sun:>11} {:>11} {:>15} {:>4.0} % {time:>9.2}",
+                c.boxes,
+                c.triangles,
+                c.full_percent(),
+            ),
+            None => {
+                println!("{name:16} {:>9} {:>11} {:>11} {:>15} {:>6} {time:>9.2}\n", "", "", "", "", "");
+            }
+        }
     }
-    let name = label(RESOLVE);
-    let c = cost(&file, &name).ok_or_else(|| missing(&name))?;
-    println!(
-        "{name:16} {:>9} {:>11} {:>11} {:>15} {:>6} {:>9.2}\n",
-        "",
-        "",
-        "",
-        "",
-        "",
-        c.nanoseconds as f64 / 1e6
-    );
     Ok(())
 }
 

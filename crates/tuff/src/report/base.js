@@ -24,6 +24,7 @@ const fill = (e, ...children) => { e.replaceChildren(...children.flat(9).filter(
 
 // Numbers.
 const group = (s) => s.replace(/\B(?=(\d{3})+(?!\d))/g, ' ');
+const digits = (s) => (/^\d+$/.test(s) ? group(s) : s);
 function number(v) {
   if (v === null || v === undefined || Number.isNaN(v)) return '';
   if (Number.isInteger(v)) return group(String(v));

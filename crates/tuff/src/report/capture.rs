@@ -34,6 +34,10 @@ pub struct Capture {
     pub runs_lost: u64,
     #[serde(default)]
     pub passes: Vec<Pass>,
+    #[serde(default)]
+    pub structures: Vec<Structure>,
+    #[serde(default)]
+    pub structures_lost: u64,
     /// Where pictures and shaders lie.
     #[serde(skip)]
     pub folder: PathBuf,
@@ -123,6 +127,21 @@ pub struct Pass {
     pub draws_lost: u64,
 }
 
+/// An acceleration structure.
+#[derive(Deserialize)]
+pub struct Structure {
+    #[serde(default)]
+    pub name: String,
+    /// Places of structures, and how many instances of each there are.
+    pub instances: Vec<(usize, u64)>,
+    /// `order`s of runs, and how many of their rays begin here.
+    pub traces: Vec<(u64, u64)>,
+    pub from: Option<usize>,
+    /// What is shown as it is.
+    #[serde(flatten)]
+    pub rest: Map<String, Value>,
+}
+
 /// A command of a pass that drew.
 #[derive(Deserialize)]
 pub struct Draw {
@@ -163,6 +182,11 @@ impl Capture {
             all.runs.iter().flatten().map(|r| r.workload).chain(all.passes.iter().map(|p| p.workload));
         if let Some(w) = strange.into_iter().find(|w| *w >= count) {
             return Err(Error::file(&file, format!("workload {w} of {count}")));
+        }
+        let count = all.structures.len();
+        let named = |s: &Structure| s.instances.iter().map(|i| i.0).chain(s.from).max();
+        if let Some(s) = all.structures.iter().filter_map(named).max().filter(|s| *s >= count) {
+            return Err(Error::file(&file, format!("structure {s} of {count}")));
         }
         all.folder = file.parent().unwrap_or(Path::new("")).to_path_buf();
         Ok(all)

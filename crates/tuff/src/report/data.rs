@@ -1,7 +1,7 @@
 //! What the page knows, as JSON that is small: counters by columns, names once.
 
 use super::capture::{ACTIVE, Capture, Counters, Job, Regions, number};
-use super::{picture, shaders};
+use super::{picture, shaders, structures};
 use client::Result;
 use counters::bound::{Take, Wait};
 use counters::{Counter, catalogue};
@@ -227,6 +227,7 @@ pub fn of(c: &Capture, names: &Names, name: &str, mut tell: impl FnMut(String)) 
         }));
     }
     let passes = passes(c, names, &mut tell)?;
+    let (structures, structures_lost) = structures::of(c);
     let shaders = shaders::read(&c.folder.join("shaders"), |i, n| tell(format!("shader {} of {n}", i + 1)));
     let shaders = if c.runs.is_some() { shaders? } else { vec![] };
     Ok(json!({
@@ -248,6 +249,8 @@ pub fn of(c: &Capture, names: &Names, name: &str, mut tell: impl FnMut(String)) 
         "drawCounters": draw_columns,
         "drawCountersLeftOut": draw_columns_left_out,
         "shaders": shaders,
+        "structures": structures,
+        "structuresLost": structures_lost,
     }))
 }
 

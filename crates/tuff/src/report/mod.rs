@@ -4,6 +4,7 @@ pub mod capture;
 mod data;
 pub mod picture;
 mod shaders;
+mod structures;
 mod summary;
 
 pub use capture::Capture;
@@ -60,27 +61,49 @@ impl Drop for Progress {
 
 /// The page's parts, in the order in which they stand in it.
 const STYLE: &str = include_str!("page.css");
-const SCRIPTS: [&str; 8] = [
+const SCRIPTS: [&str; 9] = [
     include_str!("base.js"),
     include_str!("overview.js"),
     include_str!("table.js"),
     include_str!("timeline.js"),
     include_str!("regions.js"),
     include_str!("shaders.js"),
+    include_str!("structures.js"),
     include_str!("compare.js"),
     include_str!("main.js"),
 ];
 const PAGE: &str = include_str!("page.html");
 
+/// A picture that a program has made of what it shows, and a table about it.
+pub struct Figure {
+    pub title: String,
+    pub size: [usize; 2],
+    /// Three bytes a pixel, rows from the top.
+    pub rgb: Vec<u8>,
+    pub head: Vec<String>,
+    pub rows: Vec<Vec<String>>,
+    pub note: String,
+}
+
 /// A page of captures: the one that is shown, and the one that it is held against.
-fn page(captures: &[Capture], titles: &[String], progress: &mut Progress) -> Result<String> {
+fn page(
+    captures: &[Capture],
+    titles: &[String],
+    figures: &[Figure],
+    progress: &mut Progress,
+) -> Result<String> {
     let names = data::Names::of(captures);
     let mut all = vec![];
     for (c, title) in captures.iter().zip(titles) {
         all.push(data::of(c, &names, title, |what| progress.tell(&format!("{title}: {what}")))?);
     }
+    let figure = |f: &Figure| -> Result<serde_json::Value> {
+        let picture = picture::whole(f.size, f.rgb.clone())?;
+        Ok(json!({ "title": f.title, "picture": picture, "head": f.head, "rows": f.rows, "note": f.note }))
+    };
+    let figures = figures.iter().map(figure).collect::<Result<Vec<_>>>()?;
     let data = json!({
-        "version": env!("CARGO_PKG_VERSION"), "counters": names.json(), "takes": data::all_takes(), "parts": data::all_parts(), "captures": all,
+        "figures": figures, "version": env!("CARGO_PKG_VERSION"), "counters": names.json(), "takes": data::all_takes(), "parts": data::all_parts(), "captures": all,
     });
     // `</script>` in a string would end the script.
     let data = data.to_string().replace('<', "\\u003c");
@@ -107,6 +130,11 @@ fn title(path: &Path) -> String {
 
 /// Writes the page of these files, the first being shown; says where it is.
 pub fn write(files: &[(&Path, String)], output: &Path) -> Result<()> {
+    write_with(files, &[], output)
+}
+
+/// The same, with figures in its overview.
+pub fn write_with(files: &[(&Path, String)], figures: &[Figure], output: &Path) -> Result<()> {
     let mut progress = Progress::new();
     let (mut captures, mut titles) = (vec![], vec![]);
     for (file, title) in files {
@@ -114,7 +142,7 @@ pub fn write(files: &[(&Path, String)], output: &Path) -> Result<()> {
         captures.push(Capture::read(file)?);
         titles.push(title.clone());
     }
-    let text = page(&captures, &titles, &mut progress)?;
+    let text = page(&captures, &titles, figures, &mut progress)?;
     std::fs::write(output, &text).map_err(|e| Error::file(output, e))?;
     drop(progress);
     let shown = &captures[0];

@@ -21,8 +21,17 @@ views.push({
     cards.id = 'cards';
     fill(root, cards,
       el('section', { class: 'panel', id: 'in-words' }, el('h2', {}, 'In words'), el('ul', { class: 'words' }, this.words(c, elapsed).map((t) => el('li', {}, t)))),
+      data.figures.map((f) => this.figure(f)),
       el('div', { class: 'grid' }, this.queues(c), this.dearest(w, elapsed)),
       all.length > 1 ? this.frameChart(all) : null);
+  },
+
+  // A picture that the program has made, with a table about it.
+  figure(f) {
+    const cells = (list, tag) => list.map((t, i) => el(tag, { class: i ? null : 't' }, i ? digits(t) : t));
+    return el('section', { class: 'panel figure' }, el('h2', {}, f.title), el('img', { src: f.picture, alt: f.title }),
+      el('div', { class: 'scroll' }, el('table', {}, el('thead', {}, el('tr', {}, cells(f.head, 'th'))), el('tbody', {}, f.rows.map((r) => el('tr', {}, cells(r, 'td')))))),
+      el('p', { class: 'note' }, f.note));
   },
 
   // What a reader would say of it.

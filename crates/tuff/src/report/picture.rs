@@ -48,14 +48,18 @@ impl Rgb {
     }
 
     /// With five bits a channel: a picture under a heat map shows no more, and takes half the bytes.
+    fn coarse(mut self) -> Rgb {
+        self.bytes.iter_mut().for_each(|b| *b = (*b & 0xf8) | (*b >> 5));
+        self
+    }
+
     fn png(&self) -> std::result::Result<Vec<u8>, png::EncodingError> {
         let mut out = vec![];
         let mut encoder = png::Encoder::new(&mut out, self.width as u32, self.height as u32);
         encoder.set_color(png::ColorType::Rgb);
         encoder.set_depth(png::BitDepth::Eight);
         encoder.set_compression(png::Compression::High);
-        let bytes: Vec<u8> = self.bytes.iter().map(|b| (b & 0xf8) | (b >> 5)).collect();
-        encoder.write_header()?.write_image_data(&bytes)?;
+        encoder.write_header()?.write_image_data(&self.bytes)?;
         Ok(out)
     }
 }
@@ -74,6 +78,16 @@ pub fn base64(bytes: &[u8]) -> String {
     out
 }
 
+fn url(png: &[u8]) -> String {
+    format!("data:image/png;base64,{}", base64(png))
+}
+
+/// A picture as it is, as a data URL.
+pub fn whole([width, height]: [usize; 2], bytes: Vec<u8>) -> Result<String> {
+    let png = Rgb { width, height, bytes }.png().map_err(|e| Error(format!("a picture: {e}")))?;
+    Ok(url(&png))
+}
+
 /// The file as a data URL of at most so many bytes; `None`: it is no picture.
 pub fn embedded(file: &Path, most: usize) -> Result<Option<String>> {
     let bytes = std::fs::read(file).map_err(|e| Error::file(file, e))?;
@@ -81,9 +95,9 @@ pub fn embedded(file: &Path, most: usize) -> Result<Option<String>> {
     // Twice the pixels that a page shows it with are enough.
     let mut by = whole.width.div_ceil(960).max(1);
     loop {
-        let png = whole.smaller(by).png().map_err(|e| Error::file(file, e))?;
+        let png = whole.smaller(by).coarse().png().map_err(|e| Error::file(file, e))?;
         if png.len() / 3 * 4 <= most || by >= whole.width {
-            return Ok(Some(format!("data:image/png;base64,{}", base64(&png))));
+            return Ok(Some(url(&png)));
         }
         by += 1;
     }

@@ -62,9 +62,9 @@ pub fn counters(parts: &[Part]) -> Result<String> {
             return Err(Error(format!("processes have modelled different GPUs: {a} and {b}")));
         }
     }
-    let (mut device, mut workload, mut run, mut order) = (0, 0, 0, 0);
-    let mut lists: [Vec<Value>; 5] = Default::default();
-    let [workloads, frames, runs, passes, processes] = &mut lists;
+    let (mut device, mut workload, mut run, mut order, mut structure) = (0, 0, 0, 0, 0);
+    let mut lists: [Vec<Value>; 6] = Default::default();
+    let [workloads, frames, runs, passes, structures, processes] = &mut lists;
     let add = |v: &mut Value, by: u64| {
         if let Some(n) = v.as_u64() {
             *v = (n + by).into();
@@ -80,7 +80,7 @@ pub fn counters(parts: &[Part]) -> Result<String> {
                 element
             }));
         };
-        let before = passes.len();
+        let (before, structures_before) = (passes.len(), structures.len());
         moved("workloads", workloads, &[("device", device)]);
         moved("frames", frames, &[("device", device)]);
         moved("runs", runs, &[("workload", workload), ("order", order)]);
@@ -90,13 +90,24 @@ pub fn counters(parts: &[Part]) -> Result<String> {
                 pass["picture"] = moved.into();
             }
         }
+        moved("structures", structures, &[]);
+        for s in &mut structures[structures_before..] {
+            if s.get("from").is_some() {
+                add(&mut s["from"], structure);
+            }
+            for (key, by) in [("instances", structure), ("traces", order)] {
+                let pairs = s.get_mut(key).and_then(Value::as_array_mut);
+                pairs.into_iter().flatten().for_each(|pair| add(&mut pair[0], by));
+            }
+        }
         processes.push(json!({ "program": p.program, "first_device": device, "devices": p.devices() }));
         device += p.devices();
         workload += p.list("workloads").len() as u64;
         run += p.list("runs").len() as u64;
         order += p.orders();
+        structure += p.list("structures").len() as u64;
     }
-    let [workloads, frames, runs, passes, processes] = lists;
+    let [workloads, frames, runs, passes, structures, processes] = lists;
     let mut out = String::from("{");
     let mut put = |key: &str, value: &Value| {
         let comma = if out.len() > 1 { "," } else { "" };
@@ -114,6 +125,15 @@ pub fn counters(parts: &[Part]) -> Result<String> {
         let lost: u64 = parts.iter().filter_map(|p| p.file["runs_lost"].as_u64()).sum();
         put("runs_lost", &lost.into());
         put("passes", &passes.into());
+        if !structures.is_empty() {
+            put("structures", &structures.into());
+        }
+        for key in ["structures_lost", "structure_traces_lost"] {
+            let lost: u64 = parts.iter().filter_map(|p| p.file[key].as_u64()).sum();
+            if lost > 0 {
+                put(key, &lost.into());
+            }
+        }
     }
     Ok(out + "}\n")
 }
@@ -251,6 +271,30 @@ pub fn json_rows(parts: &[Value]) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn structures_of_the_second_process_follow_those_of_the_first() {
+        let part = |name: &str, order: u64| {
+            let structure = |from: Value, instances: Value, traces: Value| json!({ "name": name, "from": from, "instances": instances, "traces": traces });
+            let run = json!({ "workload": 0, "frame": null, "submission": 0, "order": order, "jobs": [], "counters": {} });
+            let file = json!({
+                "version": 1, "gpu": "g720", "model": Model::default(), "total": {}, "workloads": [], "frames": [], "runs": [run],
+                "runs_lost": 0, "passes": [], "structures_lost": 2,
+                "structures": [
+                    structure(Value::Null, json!([]), json!([])),
+                    structure(json!(0), json!([[0, 3]]), json!([[order, 64]])),
+                ],
+            });
+            Part { program: name.into(), text: name.into(), file, steps: None }
+        };
+        let all: Value = serde_json::from_str(&counters(&[part("a", 4), part("b", 7)]).unwrap()).unwrap();
+        let of = |i: usize| ["name", "from", "instances", "traces"].map(|k| all["structures"][i][k].clone());
+        assert_eq!(of(1), [json!("a"), json!(0), json!([[0, 3]]), json!([[4, 64]])]);
+        assert_eq!(of(2), [json!("b"), Value::Null, json!([]), json!([])]);
+        // Two structures and five places of runs came before.
+        assert_eq!(of(3), [json!("b"), json!(2), json!([[2, 3]]), json!([[5 + 7, 64]])]);
+        assert_eq!(all["structures_lost"], 4);
+    }
 
     #[test]
     fn draws_of_the_same_words_are_added_up() {

@@ -15,7 +15,7 @@ const fn specification(name: &'static str, description: &'static str, category: 
 }
 
 /// Hardware queues, then stages, by the names that Mali's driver gives them: Arm's readers know no others.
-const SPECIFICATIONS: [Specification; 11] = [
+const SPECIFICATIONS: [Specification; 17] = [
     specification("compute", "The queue of compute work.", Category::Compute),
     specification("binning", "The queue of binning.", Category::Graphics),
     specification("main", "The queue of main phases.", Category::Graphics),
@@ -27,8 +27,16 @@ const SPECIFICATIONS: [Specification; 11] = [
     specification("copy image", "A copy to an image, or a resolve.", Category::Other),
     specification("blit image", "A copy with a filter.", Category::Other),
     specification("clear image", "An image's texels are set.", Category::Other),
+    specification("trace_rays", "A launch of a ray tracing pipeline.", Category::Compute),
+    specification(FAST_BUILD, "Builds that prefer a fast build.", Category::Compute),
+    specification(FAST_TRACE, "Other builds.", Category::Compute),
+    specification("acceleration structure update", "Updates of structures.", Category::Compute),
+    specification("acceleration structure copy to memory", "A structure is serialised.", Category::Other),
+    specification("acceleration structure copy from memory", "A structure is deserialised.", Category::Other),
 ];
 const QUEUES: usize = 3;
+const FAST_BUILD: &str = "acceleration structure 'fast build' build";
+const FAST_TRACE: &str = "acceleration structure 'fast trace' build";
 
 /// The place of a job's queue among the specifications.
 fn queue(name: &str) -> Option<usize> {
@@ -42,7 +50,16 @@ fn stage(w: &Workload, queue: usize) -> usize {
         ("transfer", "fill buffer" | "update buffer") => "fill buffer",
         ("transfer", "blit image") => "blit image",
         ("transfer", "clear image") => "clear image",
+        ("transfer", "build acceleration structures (fast build)") => FAST_BUILD,
+        ("transfer", "build acceleration structures") => FAST_TRACE,
+        ("transfer", "update acceleration structures") => "acceleration structure update",
+        ("transfer", "serialize acceleration structure") => "acceleration structure copy to memory",
+        ("transfer", "deserialize acceleration structure") => "acceleration structure copy from memory",
+        // Mali's driver has no name for these: a copy of bytes, and work of the compute queue.
+        ("transfer", "copy acceleration structure") => "copy buffer",
+        ("transfer", "build micromaps") => "compute",
         ("transfer", _) => "copy image",
+        ("trace rays", _) => "trace_rays",
         _ => SPECIFICATIONS[queue].name,
     };
     let place = SPECIFICATIONS[QUEUES..].iter().position(|s| s.name == name);

@@ -145,6 +145,37 @@ fn each_job_is_a_slice_of_its_queue() {
     );
 }
 
+/// Under the names that Arm's reader of Mali's traces knows.
+#[test]
+fn builds_and_traces_of_rays_have_stages() {
+    for (kind, name, want) in [
+        ("trace rays", "main 64x36x1", "trace_rays"),
+        ("transfer", "build acceleration structures", "acceleration structure 'fast trace' build"),
+        (
+            "transfer",
+            "build acceleration structures (fast build)",
+            "acceleration structure 'fast build' build",
+        ),
+        ("transfer", "update acceleration structures", "acceleration structure update"),
+        ("transfer", "copy acceleration structure", "copy buffer"),
+        ("transfer", "serialize acceleration structure", "acceleration structure copy to memory"),
+        ("transfer", "deserialize acceleration structure", "acceleration structure copy from memory"),
+        ("transfer", "build micromaps", "compute"),
+    ] {
+        let mut capture = capture();
+        let of = &mut capture.workloads[0];
+        (of.kind, of.name) = (kind.into(), name.into());
+        let all = Message::read(&perfetto(&capture).unwrap()).messages(1);
+        let specifications = all[0].message(12).unwrap().messages(24);
+        let event = all.iter().find_map(|p| p.message(53)).unwrap();
+        let named = |field| {
+            let number = event.number(field);
+            specifications.iter().find(|s| s.number(1) == number).and_then(|s| s.text(2)).unwrap()
+        };
+        assert_eq!((named(13).as_str(), named(14).as_str()), ("compute", want), "{name}");
+    }
+}
+
 /// Arm's tag alone is what its metadata knows; an application's labels are told whole.
 #[test]
 fn events_have_their_labels() {

@@ -21,6 +21,13 @@ try {
   };
   read.tabs = $$('#tabs button').map((b) => b.id);
   read.cards = $$('#cards .card').map((c) => c.textContent);
+  // Width and height in the header of a PNG; the browser may not have decoded it yet.
+  const sizeOf = (png) => { const b = atob(png.split(',')[1].slice(0, 44)); const at = (i) => b.charCodeAt(i) * 256 + b.charCodeAt(i + 1); return [at(18), at(22)]; };
+  read.figures = $$('.figure').map((f) => ({
+    title: f.querySelector('h2').textContent,
+    picture: sizeOf(f.querySelector('img').src),
+    rows: [...f.querySelectorAll('tbody tr')].map((r) => [...r.children].map((c) => c.textContent)),
+  }));
   read.words = $$('#in-words li').length;
   read.dearest = $$('#dearest tbody tr').map((r) => r.textContent);
   fits('overview');
@@ -125,6 +132,23 @@ try {
       return { name: b.textContent, blocks, code: $$('#code tbody tr').length, here: $$('#code .here').length, lines: $('#code').getAttribute('aria-label') === 'Source' ? $$('#code tbody tr').map((r) => [r.children[0].textContent, r.children[3].textContent]).filter((l) => l[0]) : [] };
     });
     fits('shaders');
+  }
+
+  if ($('#tab-structures')) {
+    $('#tab-structures').click();
+    const cells = (r) => [...r.children].map((c) => c.textContent);
+    const list = () => $$('#structures tbody tr').map((r) => Number(r.dataset.structure));
+    read.structureHeads = $$('#structures thead th').map((h) => h.textContent);
+    read.structures = list().sort((a, b) => a - b).map((i) => {
+      $(`#structures tr[data-structure="${i}"]`).click();
+      return { at: i, cells: cells($(`#structures tr[data-structure="${i}"]`)), detail: text('#structure-detail dl'), traces: $$('#structure-traces tbody tr').map(cells) };
+    });
+    const sort = (name) => { $$('#structures thead button').find((b) => b.textContent === name).click(); return list(); };
+    read.structuresBy = { Bytes: sort('Bytes'), Primitives: sort('Primitives') };
+    key($('#structures tbody tr'), 'Enter');
+    key($('#structures tbody tr'), 'ArrowDown');
+    read.structureDown = Number(document.activeElement.dataset.structure);
+    fits('structures');
   }
 
   if ($('#tab-compare')) {

@@ -497,6 +497,13 @@ impl Tally {
     /// What has been counted since the last call, of program `p` alone. `blocks`: for instrumented programs, numbers
     /// by basic block are added to it (it grows as needed).
     pub fn take(&mut self, p: &Program, blocks: Option<&mut Vec<BlockRow>>) -> Usage {
+        let mut sum = self.take_rows(p, blocks);
+        self.take_cache(&mut sum);
+        sum
+    }
+
+    /// The same without what was followed through caches: that goes on, with other programs.
+    pub fn take_rows(&mut self, p: &Program, blocks: Option<&mut Vec<BlockRow>>) -> Usage {
         self.used = false;
         let mut sum = Usage::default();
         let profile = &p.profile;
@@ -549,11 +556,15 @@ impl Tally {
         }
         (sum.ran, sum.single) = (whole.ran, whole.single);
         sum.rays = std::mem::take(&mut *self.rays);
+        sum
+    }
+
+    /// What was followed through caches since the last call, of all programs; it replaces what `sum` has of it.
+    pub fn take_cache(&mut self, sum: &mut Usage) {
         sum.traced = std::mem::take(&mut self.cache.lines);
         sum.texels = std::mem::take(&mut self.cache.texels);
         sum.reach = self.cache.take_reach();
         sum.others = self.cache.take_others(&sum.traced, &sum.texels);
-        sum
     }
 
     /// Begins or ends following accesses through modelled caches of these sizes, which begin empty.

@@ -10,6 +10,11 @@ pub struct Gpu {
 
 /// Tuff by wgpu. The test that calls it must be alone in its process: it sets the environment that the loader reads.
 pub fn open() -> Gpu {
+    open_with(wgpu::Features::empty(), wgpu::Limits::default()).expect("WebGPU's own features")
+}
+
+/// The same with these features and limits; `None`: the adapter lacks a feature.
+pub fn open_with(features: wgpu::Features, limits: wgpu::Limits) -> Option<Gpu> {
     let icd = client::drivers::tuff_icd();
     // SAFETY: this test is alone in its process, and no other thread runs yet that reads the environment.
     unsafe {
@@ -30,10 +35,19 @@ pub fn open() -> Gpu {
     if std::env::var_os("TUFF_ICD").is_none() {
         assert!(info.name.contains("Tuff"), "{}", info.name);
     }
-    let wanted = wgpu::DeviceDescriptor { required_limits: wgpu::Limits::default(), ..Default::default() };
+    if !adapter.features().contains(features) {
+        return None;
+    }
+    let wanted = wgpu::DeviceDescriptor {
+        required_features: features,
+        required_limits: limits,
+        // SAFETY: what is experimental has rules of its own, which these tests keep.
+        experimental_features: unsafe { wgpu::ExperimentalFeatures::enabled() },
+        ..Default::default()
+    };
     let (device, queue) =
-        pollster::block_on(adapter.request_device(&wanted)).expect("WebGPU's default limits");
-    Gpu { device, queue }
+        pollster::block_on(adapter.request_device(&wanted)).expect("features and limits that it has");
+    Some(Gpu { device, queue })
 }
 
 impl Gpu {

@@ -39,6 +39,7 @@ fn expected(w: &Workload) -> (&'static str, &'static [&'static str]) {
         }
         ("render pass", _) => ("GPURenderPass", &["BINNING", "MAIN"]),
         ("dispatch", _) => ("GPUDispatch", &["COMPUTE"]),
+        ("trace rays", _) => ("GPUTraceRays", &["TRACE_RAYS"]),
         // The layer has this among images' transfers; its source says that it should be a buffer's.
         (_, "copy image to buffer") => ("GPUImageTransfer", &["BUFFER_TRANSFER"]),
         (_, "copy buffer" | "fill buffer") => ("GPUBufferTransfer", &["BUFFER_TRANSFER"]),
