@@ -10,6 +10,7 @@ use raster::pass::{self, Rendering};
 use std::sync::Arc;
 use texel::image::Image;
 use texel::image::discarded::Part;
+use texel::memory::poison;
 use vk::ImageAspectFlags as Aspects;
 
 /// How a pass begins or ends with one aspect of an attachment.
@@ -59,8 +60,11 @@ fn uses(r: &Rendering) -> impl Iterator<Item = Use<'_>> {
     })
 }
 
-/// A pass begins: what it loads, it reads.
+/// A pass begins: what it loads, it reads; what it need not load is undefined.
 pub fn pass_begins(report: &dyn Report, r: &Rendering, place: &Place) {
+    if poison::wanted() {
+        uses(r).filter(|u| u.load == vk::AttachmentLoadOp::DONT_CARE).for_each(|u| u.image.undefine(&u.part));
+    }
     for u in uses(r).filter(|u| u.load == vk::AttachmentLoadOp::LOAD && u.image.discarded.any()) {
         undefined::read(report, u.image, &u.part, || place.to_string());
     }
@@ -68,6 +72,11 @@ pub fn pass_begins(report: &dyn Report, r: &Rendering, place: &Place) {
 
 /// A pass has ended, all of its parts. `name`: what it is for people.
 pub fn pass_ended(r: &Rendering, name: &str, place: &Place) {
+    if poison::wanted() {
+        uses(r)
+            .filter(|u| u.store == vk::AttachmentStoreOp::DONT_CARE)
+            .for_each(|u| u.image.undefine(&u.part));
+    }
     let mut by: Option<Arc<str>> = None;
     for u in uses(r) {
         match u.store {
@@ -79,6 +88,14 @@ pub fn pass_ended(r: &Rendering, name: &str, place: &Place) {
             _ => {}
         }
     }
+}
+
+/// A layout transition from UNDEFINED: the contents of these subresources may be anything.
+pub fn transition(image: &Image, range: &vk::ImageSubresourceRange) {
+    let (levels, layers) = image.resolve_range(range);
+    let layers = if image.image_type == vk::ImageType::TYPE_3D { 0..u32::MAX } else { layers };
+    let all = || 0..u32::MAX;
+    image.undefine(&Part { aspects: range.aspect_mask, levels, layers, area: [all(), all()] });
 }
 
 fn part(image: &Image, s: &vk::ImageSubresourceLayers, [a, b]: [vk::Offset3D; 2]) -> Part {

@@ -60,6 +60,14 @@ pub struct Conflict {
     pub address: u64,
 }
 
+/// What there is to say of an access.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Told {
+    Race,
+    /// It replaces what the same invocation wrote and nothing has read.
+    Dead,
+}
+
 /// What a subgroup has done; its invocations count as one.
 #[derive(Clone, Copy, Default)]
 struct Own {
@@ -92,10 +100,17 @@ pub struct Races {
     /// Groups of `shared`, oldest first.
     live: VecDeque<u32>,
     groups: Map<u32, Group>,
+    /// Accesses of different groups are not compared.
+    apart: bool,
     full: bool,
 }
 
 impl Races {
+    /// Of draws: a group is a draw, whose fragments are compared with each other.
+    pub fn of_draws() -> Races {
+        Races { apart: true, ..Races::default() }
+    }
+
     /// The lanes of a wave are about to do something together.
     pub fn step(&mut self) {
         match self.time.checked_add(1) {
@@ -120,8 +135,8 @@ impl Races {
         own(&mut self.groups, group, subgroup).fence = self.time;
     }
 
-    /// An access; `found` is told of each lane whose access races, and with what.
-    pub fn access(&mut self, a: &Access, mut found: impl FnMut(usize, Conflict)) {
+    /// An access; `found` is told of each lane whose access races, and with what, or replaces which store.
+    pub fn access(&mut self, a: &Access, mut found: impl FnMut(usize, Told, Conflict)) {
         let fits = a.site <= u16::MAX as u32 && a.subgroup <= u8::MAX as u32;
         if self.full || !fits || self.memory.bytes() > MAX_BYTES {
             self.full = true;
@@ -153,12 +168,12 @@ impl Races {
             true => self.shared.entry(a.group).or_default(),
             false => &mut self.memory,
         };
-        let order = Order { groups: &self.groups, mine };
+        let order = Order { groups: &self.groups, mine, apart: self.apart };
         let mut one = |l: usize| {
             let (address, value) = (a.addresses[l], a.values.map(|v| v[l]));
             let end = address.saturating_add(a.bytes as u64);
             let mut at = address & !3;
-            let mut first = None;
+            let (mut first, mut dead) = (None, None);
             while at < end {
                 let from = address.saturating_sub(at).min(4);
                 let to = (end - at).min(4);
@@ -166,10 +181,14 @@ impl Races {
                 let stamp = Stamp { local: a.locals[l] as u16, bytes: bytes | atomic, ..stamp };
                 let cell = cells.at(at);
                 first = first.or_else(|| order.conflict(a.what, value, cell, &stamp, at));
+                if a.what == What::Write && is_dead(cell, &stamp) {
+                    dead = Some(conflict_with(&cell.write, What::Write, &stamp, at));
+                }
                 record(cell, a.what, value, stamp);
                 at += 4;
             }
-            first.map(|conflict| found(l, conflict)).is_some()
+            dead.into_iter().for_each(|d| found(l, Told::Dead, d));
+            first.map(|conflict| found(l, Told::Race, conflict)).is_some()
         };
         let lanes = |of: u16| (0..16).filter(move |l| of >> l & 1 == 1);
         // If all read the same, two of them speak for the others: what orders one orders all, and only one can be the writer itself.
@@ -215,6 +234,7 @@ fn own(groups: &mut Map<u32, Group>, group: u32, subgroup: u32) -> &mut Own {
 struct Order<'a> {
     groups: &'a Map<u32, Group>,
     mine: Own,
+    apart: bool,
 }
 
 impl Order<'_> {
@@ -228,12 +248,7 @@ impl Order<'_> {
         now: &Stamp,
         at: u64,
     ) -> Option<Conflict> {
-        let told = |s: &Stamp, plain| Conflict {
-            what: if s.is_atomic() { What::Atomic } else { plain },
-            by: Invocation { group: s.group, local: s.local as u32 },
-            site: s.site as u32,
-            address: at + (s.bytes & now.bytes & Stamp::BYTES).trailing_zeros() as u64,
-        };
+        let told = |s: &Stamp, plain| conflict_with(s, plain, now, at);
         // Two writes of the same bits leave the same memory in every order.
         let same =
             || what == What::Write && !cell.write.is_atomic() && value.is_some() && value == cell.value;
@@ -252,6 +267,7 @@ impl Order<'_> {
             && earlier.bytes & now.bytes & Stamp::BYTES != 0
             && (earlier.group, earlier.local) != (now.group, now.local)
             && !(earlier.is_atomic() && now.is_atomic())
+            && !(self.apart && earlier.group != now.group)
             && !self.ordered(earlier, now)
     }
 
@@ -270,6 +286,28 @@ impl Order<'_> {
         both(self.mine.atomic, other.atomic)
             || earlier.subgroup == now.subgroup && both(self.mine.fence, other.fence)
     }
+}
+
+/// An earlier access, as the one that an access conflicts with in the word at `at`.
+fn conflict_with(s: &Stamp, plain: What, now: &Stamp, at: u64) -> Conflict {
+    Conflict {
+        what: if s.is_atomic() { What::Atomic } else { plain },
+        by: Invocation { group: s.group, local: s.local as u32 },
+        site: s.site as u32,
+        address: at + (s.bytes & now.bytes & Stamp::BYTES).trailing_zeros() as u64,
+    }
+}
+
+/// Whether a write replaces all that the same invocation wrote to a word, before anything has read that.
+#[inline]
+fn is_dead(cell: &Cell, now: &Stamp) -> bool {
+    let w = &cell.write;
+    (w.group, w.local) == (now.group, now.local)
+        && w.time != 0
+        && w.time < now.time
+        && !w.is_atomic()
+        && w.bytes & !now.bytes & Stamp::BYTES == 0
+        && cell.reads[0].time < w.time
 }
 
 #[inline]

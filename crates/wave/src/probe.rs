@@ -21,6 +21,25 @@ pub struct ProbeWave<'a> {
     pub(crate) operands: [Operand; PROBE_OPERANDS],
 }
 
+/// An operation on texels that lanes of a warp are about to do, with [`crate::ImageWarp`].
+pub struct ImageProbe<'a> {
+    pub program: &'a Program,
+    /// Index into the program's sites.
+    pub site: u32,
+    /// Lanes that are no helpers: of fragment shaders.
+    pub alive: u16,
+    /// The warp, and its lanes that execute the operation, whatever views they name.
+    pub warp: usize,
+    pub executing: u16,
+}
+
+impl ImageProbe<'_> {
+    pub fn site(&self) -> &Site {
+        // The check of programs sees to it that it is there.
+        &self.program.sites[self.site as usize]
+    }
+}
+
 impl ProbeWave<'_> {
     pub fn site(&self) -> &Site {
         // The check of programs sees to it that it is there.
@@ -32,6 +51,16 @@ impl ProbeWave<'_> {
         let mut lanes = *self.exec;
         lanes.iter_mut().zip(self.alive).for_each(|(e, a)| *e &= a);
         Bits(self.live).map(move |w| (w, lanes[w])).filter(|(_, lanes)| *lanes != 0)
+    }
+
+    /// Lanes of a warp that execute it, helpers among them.
+    pub fn executing(&self, warp: usize) -> u16 {
+        self.exec[warp]
+    }
+
+    /// Lanes of a warp that are no helpers, and have not been given up.
+    pub fn alive(&self, warp: usize) -> u16 {
+        self.alive[warp]
     }
 
     fn row<T: Copy>(&self, of: Operand, warp: usize) -> T {

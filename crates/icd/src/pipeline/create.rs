@@ -397,6 +397,7 @@ impl Source {
             push_bytes: layout.push_bytes,
             cores: modelled_cores(),
             sanitize: machine::sanitizer::wanted(),
+            undefined: undefined(),
             ..Options::new(stage, &self.entry, &binding)
         };
         let program = match self.instrumented {
@@ -418,7 +419,13 @@ pub(crate) fn surroundings(layout: &Layout, h: &mut Hasher128) {
 pub(crate) fn machine_hash(h: &mut Hasher128) {
     modelled_cores().hash(h);
     machine::sanitizer::wanted().hash(h);
+    undefined().hash(h);
     h.write(&CACHE_UUID);
+}
+
+/// The word of undefined contents, if they are to show.
+fn undefined() -> Option<u32> {
+    texel::memory::poison::wanted().then_some(texel::memory::poison::WORD)
 }
 
 /// What shaders can ask of the modelled GPU.

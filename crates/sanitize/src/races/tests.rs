@@ -50,7 +50,7 @@ fn run(shared: bool, steps: &[Does]) -> Vec<(What, Who)> {
             addresses: &[address; 16],
             values: values.as_ref(),
         };
-        races.access(&access, |_, c| found.push((c.what, (c.by.group, c.by.local))));
+        races.access(&access, |_, _, c| found.push((c.what, (c.by.group, c.by.local))));
     }
     found
 }
@@ -137,9 +137,9 @@ fn readers_of_one_word_race_each_for_itself() {
         let mut races = Races::default();
         let mut found = vec![];
         races.step();
-        races.access(&access(What::Write, 1 << writer, 0), |l, _| found.push(l));
+        races.access(&access(What::Write, 1 << writer, 0), |l, _, _| found.push(l));
         races.step();
-        races.access(&access(What::Read, readers, 1), |l, _| found.push(l));
+        races.access(&access(What::Read, readers, 1), |l, _, _| found.push(l));
         assert_eq!(found.len(), count, "{writer} {readers:#x}");
         assert!(!found.contains(&writer));
     }
