@@ -10,6 +10,7 @@
 //! - `push`: 16 bytes are pushed, of which words are 1;
 //! - `pass=keep|drop|any`: before that, a pass draws nothing to the texture: it clears and stores it, clears and does not store it, or does not care
 //!   what was there before and stores it;
+//! - `print`: the first word of the buffer at 1 is printed at the end;
 //! - `vertices`, `vertices=fresh`: a buffer of three places on the screen (vec4), or one that nothing has written.
 
 use ash::vk;
@@ -35,6 +36,7 @@ struct Wanted {
     unset: HashSet<u32>,
     copies: Vec<(usize, usize)>,
     push: bool,
+    print: bool,
     pass: Option<String>,
     vertices: Option<bool>,
 }
@@ -47,6 +49,7 @@ impl Wanted {
             let number = |text: &str| text.parse::<u32>().map_err(|_| bad());
             match word.split_once('=') {
                 None if word == "push" => all.push = true,
+                None if word == "print" => all.print = true,
                 None if word == "vertices" => all.vertices = Some(true),
                 None => all.files.push(word),
                 Some(("groups", n)) => all.groups = number(n)?,
@@ -311,5 +314,9 @@ fn main() -> Result<()> {
             unsafe { device.cmd_dispatch(commands, wanted.groups, 1, 1) }
         }
         client::graphics::barrier(device, commands);
-    })
+    })?;
+    if wanted.print {
+        println!("{:#010x}", all.buffers[1].words()[0]);
+    }
+    Ok(())
 }

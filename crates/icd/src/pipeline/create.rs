@@ -330,8 +330,12 @@ impl Source {
         let fits = |c: &Arc<Compiled>| c.program.stage == stage && layout.has_all(&c.program);
         let code = measured::wanted().then(|| self.code.clone());
         let content = self.content();
-        let done =
-            |compiled| Executable { stage: self.stage, compiled, key, content, blocks, code }.observing();
+        let done = |compiled: Arc<Compiled>| {
+            if machine::sanitizer::wanted() && stage == Stage::Compute {
+                machine::sanitizer::unused(&compiled.program, &self.entry, &layout.unused(&compiled.program));
+            }
+            Executable { stage: self.stage, compiled, key, content, blocks, code }.observing()
+        };
         if let Some((of, compiled)) = &self.ready
             && *of == key
             && fits(compiled)

@@ -176,7 +176,9 @@ impl Sanitizer {
             0 => std::array::from_fn(|l| first.wrapping_add(l as u32) & 0xFFFF),
             _ => locals,
         };
-        Who { group: self.draw.lock().0, subgroup: 0, locals }
+        // Of fragments that share a warp, subgroup operations order accesses as of others.
+        let subgroup = first / 16 & 0xFF;
+        Who { group: self.draw.lock().0, subgroup, locals }
     }
 
     /// Hears what a wave is about to do.
@@ -209,10 +211,12 @@ impl Sanitizer {
                     races.barrier(who.group, who.subgroup);
                     self.barrier(wave, lanes, &who);
                 }
-                ProbeOp::Quad if fragment => self.quads(wave, warp, lanes),
-                // Fragments are no subgroup of others that they meet in a warp.
-                ProbeOp::Fence if fragment => {}
-                ProbeOp::Fence | ProbeOp::Quad => races.fence(who.group, who.subgroup),
+                ProbeOp::Fence | ProbeOp::Quad => {
+                    races.fence(who.group, who.subgroup);
+                    if fragment && site.op == ProbeOp::Quad {
+                        self.quads(wave, warp, lanes);
+                    }
+                }
                 ProbeOp::Begin => {}
                 ProbeOp::Fault => {
                     let (born, values) = (of(0), of(1));
@@ -613,6 +617,27 @@ pub fn stopped(program: &Program, stop: &Stop, title: &Title) -> Option<Finding>
         memory: nothing(),
         count: 1,
     })
+}
+
+/// A compute pipeline of this program has bindings that it does not use.
+pub fn unused(program: &Program, entry: &str, bindings: &[(u32, u32)]) {
+    let Some(&first) = bindings.first() else { return };
+    let list: Vec<String> = bindings.iter().map(|(set, binding)| format!("{set}.{binding}")).collect();
+    FOUND.findings.lock().add(Finding {
+        kind: Kind::UnusedBinding,
+        message: format!(
+            "these bindings of the pipeline's layout (set.binding) are not used: {}",
+            list.join(", ")
+        ),
+        pipeline: entry.into(),
+        stage: program.stage.name().into(),
+        command: "vkCreateComputePipelines".into(),
+        here: Location { what: "layout".into(), ..Location::default() },
+        there: None,
+        invocations: vec![],
+        memory: Memory { binding: Some(first), ..nothing() },
+        count: 1,
+    });
 }
 
 /// What is told of an access.

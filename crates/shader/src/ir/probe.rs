@@ -14,7 +14,7 @@ pub enum ProbeOp {
     Barrier,
     /// The invocation orders its own accesses, or works with others of its subgroup.
     Fence,
-    /// A [`Self::Fence`] that takes values of the others of a quad.
+    /// A [`Self::Fence`] that makes a derivative of the values of a quad.
     Quad,
     /// Fragments that may be compared with others begin.
     Begin,

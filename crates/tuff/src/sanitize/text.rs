@@ -7,6 +7,7 @@ use std::fmt::Write;
 /// A place in a shader, as compilers write it if the module has lines.
 pub fn place(l: &Location) -> String {
     match l.file.is_empty() {
+        true if l.function == 0 => "the pipeline's layout".into(),
         true => format!("block %{} of function %{}", l.block, l.function),
         false => format!("{}:{}", l.file, l.line),
     }

@@ -78,12 +78,11 @@ impl Probes {
     /// What says which fragment a lane is. If an interlock orders the fragments of a pixel, these count as one: the number is the pixel's, in
     /// 16 bits. (Pixels that share one by chance count as one too.) Else the machine counts fragments as they begin.
     fn fragment(&mut self, shader: &mut Shader) -> Vec<Value> {
-        let ordered = shader.interface.pixel_interlock || shader.interface.sample_interlock;
-        if !ordered {
-            let zeros = vec![push(shader, Inst::Const(0), Ty::B32); 2];
-            shader.sites.push(Site::new(ProbeOp::Begin, Origin::default()));
-            let site = shader.sites.len() as u32 - 1;
-            push(shader, Inst::Probe { op: ProbeOp::Begin, site, args: zeros.clone() }, Ty::Void);
+        let zeros = vec![push(shader, Inst::Const(0), Ty::B32); 2];
+        shader.sites.push(Site::new(ProbeOp::Begin, Origin::default()));
+        let site = shader.sites.len() as u32 - 1;
+        push(shader, Inst::Probe { op: ProbeOp::Begin, site, args: zeros.clone() }, Ty::Void);
+        if !shader.interface.pixel_interlock && !shader.interface.sample_interlock {
             return zeros;
         }
         let [x, y] = [0, 1].map(|k| {
@@ -117,7 +116,9 @@ impl Probes {
             | Inst::First(_)
             | Inst::Shuffle(..)
             | Inst::Reduce { .. } => (ProbeOp::Fence, None),
-            Inst::Quad(..) => (ProbeOp::Quad, None),
+            // Lanes without a neighbour take their own value in derivatives alone.
+            Inst::Quad(op, _) if op.is_derivative() => (ProbeOp::Quad, None),
+            Inst::Quad(..) => (ProbeOp::Fence, None),
             Inst::Image(_) => return self.image(shader, options, block, v),
             _ => return vec![],
         };
