@@ -579,8 +579,7 @@ fn told(what: What) -> &'static str {
     }
 }
 
-const DERIVATIVE: &str =
-    "a derivative, or another value of a quad, that some of its fragments do not take part in";
+const DERIVATIVE: &str = "a derivative that some fragments of the quad do not take part in";
 
 /// Lanes that live, but take no part in what those of `lanes` do in quads. `executing`: helpers among them.
 fn missing_of_quads(executing: u16, lanes: u16, alive: u16) -> u16 {
