@@ -7,6 +7,7 @@ mod barriers;
 mod cells;
 mod finding;
 mod hash;
+mod kept;
 mod races;
 
 pub use barriers::{Barriers, Divergence};

@@ -11,8 +11,8 @@
 //!
 //! A word remembers its last write and two of its readers, so a race with an earlier reader may stay unseen.
 
-use crate::cells::{Cell, Cells, Stamp};
-use crate::hash::Map;
+use crate::cells::{Cell, Cells, Few, Line, Stamp};
+use crate::kept::Kept;
 use std::collections::VecDeque;
 
 /// What an access does.
@@ -96,13 +96,16 @@ pub struct Races {
     /// Steps of the dispatch so far.
     time: u32,
     memory: Cells,
-    shared: Map<u32, Cells>,
+    shared: Kept<Cells>,
     /// Groups of `shared`, oldest first.
     live: VecDeque<u32>,
-    groups: Map<u32, Group>,
+    groups: Kept<Group>,
     /// Accesses of different groups are not compared.
     apart: bool,
     full: bool,
+    /// All accesses are noted word by word.
+    #[cfg(test)]
+    by_words: bool,
 }
 
 impl Races {
@@ -149,7 +152,7 @@ impl Races {
         }
         let mine = *mine;
         if a.what == What::Atomic {
-            self.groups.entry(a.group).or_default().atomic = time;
+            self.groups.of(a.group).atomic = time;
         }
         let atomic = if a.what == What::Atomic { Stamp::ATOMIC } else { 0 };
         let stamp = Stamp {
@@ -165,9 +168,16 @@ impl Races {
             self.keep(a.group);
         }
         let cells = match a.shared {
-            true => self.shared.entry(a.group).or_default(),
+            true => self.shared.of(a.group),
             false => &mut self.memory,
         };
+        #[cfg(test)]
+        let by_words = self.by_words;
+        #[cfg(not(test))]
+        let by_words = false;
+        if !by_words && in_order(cells, a, &stamp, &mine, &mut found) {
+            return;
+        }
         let order = Order { groups: &self.groups, mine, apart: self.apart };
         let mut one = |l: usize| {
             let (address, value) = (a.addresses[l], a.values.map(|v| v[l]));
@@ -209,20 +219,21 @@ impl Races {
 
     /// Makes room for a workgroup's memory.
     fn keep(&mut self, group: u32) {
-        if self.shared.contains_key(&group) {
+        if self.shared.has(group) {
             return;
         }
         if self.live.len() == LIVE_GROUPS
             && let Some(oldest) = self.live.pop_front()
         {
-            self.shared.remove(&oldest);
+            self.shared.remove(oldest);
         }
         self.live.push_back(group);
     }
 }
 
-fn own(groups: &mut Map<u32, Group>, group: u32, subgroup: u32) -> &mut Own {
-    let group = groups.entry(group).or_default();
+#[inline]
+fn own(groups: &mut Kept<Group>, group: u32, subgroup: u32) -> &mut Own {
+    let group = groups.of(group);
     let i = subgroup as usize;
     if group.subgroups.len() <= i {
         group.subgroups.resize(i + 1, Own::default());
@@ -230,9 +241,105 @@ fn own(groups: &mut Map<u32, Group>, group: u32, subgroup: u32) -> &mut Own {
     &mut group.subgroups[i]
 }
 
+/// Notes an access to a line that nothing but such accesses was made to, if it is certainly no race; else nothing is done.
+#[inline]
+fn in_order(
+    cells: &mut Cells,
+    a: &Access,
+    stamp: &Stamp,
+    mine: &Own,
+    found: &mut impl FnMut(usize, Told, Conflict),
+) -> bool {
+    let leader = a.lanes.trailing_zeros() as usize & 15;
+    let (at, first) = (a.addresses[leader], a.locals[leader]);
+    if a.bytes != 4 || a.what == What::Atomic || at % 4 != 0 {
+        return false;
+    }
+    let mut here = *stamp;
+    (here.local, here.bytes) = (first as u16, Stamp::BYTES);
+    if a.lanes == 0xFFFF && at % 64 == 0 && is_row(a) {
+        let Some((line, _)) = cells.line(at) else { return false };
+        return row(line, a, here, found);
+    }
+    if a.what != What::Read || (0..16).any(|l| a.lanes >> l & 1 == 1 && a.addresses[l] != at) {
+        return false;
+    }
+    let Some((line, word)) = cells.line(at) else { return false };
+    let others = a.lanes & a.lanes.wrapping_sub(1);
+    let second = if others == 0 { first } else { a.locals[others.trailing_zeros() as usize & 15] };
+    let before = line.write;
+    if before.time != 0 && !is_before(&before, &here) {
+        return false;
+    }
+    let few = &mut line.few;
+    // What its readers did in between may order what they read before.
+    let goes_on = few.words != 0
+        && (few.stamp.group, few.stamp.local, few.second) == (here.group, here.local, second as u16)
+        && few.stamp.epoch == here.epoch
+        && mine.fence < few.stamp.time
+        && mine.atomic < few.stamp.time;
+    if few.words != 0 && !goes_on {
+        return false;
+    }
+    *few = Few { words: few.words | 1 << word, stamp: here, second: second as u16 };
+    true
+}
+
+/// Lane after lane accesses word after word.
+#[inline]
+fn is_row(a: &Access) -> bool {
+    let (at, first) = (a.addresses[0], a.locals[0]);
+    let mut differs = 0;
+    for l in 0..16 {
+        differs |= a.addresses[l] ^ (at + 4 * l as u64);
+        differs |= (a.locals[l] ^ (first + l as u32)) as u64;
+    }
+    differs == 0
+}
+
+/// A barrier of the workgroup lies between.
+#[inline]
+fn is_before(earlier: &Stamp, now: &Stamp) -> bool {
+    earlier.group == now.group && earlier.epoch < now.epoch
+}
+
+/// An access to all words of a line.
+#[inline]
+fn row(line: &mut Line, a: &Access, now: Stamp, found: &mut impl FnMut(usize, Told, Conflict)) -> bool {
+    let same = |s: &Stamp| (s.group, s.local) == (now.group, now.local);
+    let settled = |s: &Stamp| s.time == 0 || same(s) || is_before(s, &now);
+    if !settled(&line.write) {
+        return false;
+    }
+    if a.what == What::Read {
+        if !same(&line.reads[0]) {
+            line.reads[1] = line.reads[0];
+        }
+        line.reads[0] = now;
+        return true;
+    }
+    let few = line.few.words == 0 || is_before(&line.few.stamp, &now);
+    if !few || !line.reads.iter().all(settled) {
+        return false;
+    }
+    let read = line.reads[0].time.max(if line.few.words == 0 { 0 } else { line.few.stamp.time });
+    let w = line.write;
+    if w.time != 0 && same(&w) && read < w.time {
+        for l in 0..16 {
+            let by = Invocation { group: w.group, local: w.local as u32 + l as u32 };
+            let address = a.addresses[l];
+            found(l, Told::Dead, Conflict { what: What::Write, by, site: w.site as u32, address });
+        }
+    }
+    // Reads before it that few made are ordered before it, and so before all that is.
+    (line.write, line.few) = (now, Few::default());
+    line.values = a.values.copied();
+    true
+}
+
 /// What orders accesses: what all have done, and what the subgroup has that accesses now.
 struct Order<'a> {
-    groups: &'a Map<u32, Group>,
+    groups: &'a Kept<Group>,
     mine: Own,
     apart: bool,
 }
@@ -276,9 +383,9 @@ impl Order<'_> {
         if earlier.group == now.group && earlier.epoch < now.epoch {
             return true;
         }
-        let then = self.groups.get(&earlier.group);
+        let then = self.groups.get(earlier.group);
         if earlier.group != now.group {
-            let mine = self.groups.get(&now.group).map_or(0, |g| g.atomic);
+            let mine = self.groups.get(now.group).map_or(0, |g| g.atomic);
             return mine > earlier.time && then.is_some_and(|g| g.atomic > earlier.time);
         }
         let Some(other) = then.and_then(|g| g.subgroups.get(earlier.subgroup as usize)) else { return false };

@@ -34,6 +34,7 @@ pub struct ImageProbe<'a> {
 }
 
 impl ImageProbe<'_> {
+    #[inline]
     pub fn site(&self) -> &Site {
         // The check of programs sees to it that it is there.
         &self.program.sites[self.site as usize]
@@ -63,6 +64,7 @@ impl ProbeWave<'_> {
         self.alive[warp]
     }
 
+    #[inline]
     fn row<T: Copy>(&self, of: Operand, warp: usize) -> T {
         debug_assert!(!of.at.is_null());
         // SAFETY: the op's register, which its kernel named (`kernels::probe`); `warp` is one of the wave's, of which a register has the
@@ -71,6 +73,7 @@ impl ProbeWave<'_> {
     }
 
     /// Device addresses, of an access by address.
+    #[inline]
     pub fn addresses(&self, warp: usize) -> [u64; 16] {
         self.row(self.wide, warp)
     }
@@ -99,6 +102,7 @@ impl ProbeWave<'_> {
     }
 
     /// Operand `k` of the probe's 32-bit operands ([`shader::ir::ProbeOp::operands`]).
+    #[inline]
     pub fn operand(&self, k: usize, warp: usize) -> Row {
         self.row(self.operands[k], warp)
     }

@@ -157,6 +157,7 @@ impl Sanitizer {
     }
 
     /// The numbers of lanes of warp `warp`, by what probes say.
+    #[inline]
     fn who(
         &self,
         program: &Program,
