@@ -120,6 +120,34 @@ const SCENES: &[(&str, &str, &str, &str, &str)] = &[
     ("fresh_copy.spv", "", "", "unused-binding", "0.3, 0.4, 0.5"),
 ];
 
+/// Situations of the tests of GPU-assisted validation: the kinds of the faults, by CASE of `gpu_av.comp` (docs/sanitize.md has their names).
+const SITUATIONS: [&str; 24] = [
+    "data-race",
+    "data-race",
+    "data-race",
+    "data-race",
+    "data-race",
+    "data-race",
+    "data-race",
+    "data-race",
+    "data-race",
+    "data-race",
+    "data-race",
+    "arithmetic",
+    "arithmetic",
+    "arithmetic",
+    "arithmetic",
+    "arithmetic",
+    "out-of-bounds",
+    "out-of-bounds",
+    "out-of-bounds",
+    "out-of-bounds",
+    "out-of-bounds",
+    "out-of-bounds",
+    "out-of-bounds",
+    "data-race",
+];
+
 /// Runs an example of this crate under `tuff sanitize`; whether `--fail` let it pass, and the findings. `arguments`: those for the example.
 fn sanitized(
     example: &str,
@@ -212,6 +240,24 @@ fn faults_of_scenes_are_found_and_their_twins_are_silent() {
         let (passed, found) = scene(files, "twin", twin, options, &[]);
         if !passed || found["findings"] != Value::Array(vec![]) {
             wrong.push(format!("the twin of {files} {twin}: {found:#}"));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn situations_of_gpu_assisted_validation() {
+    let mut wrong = vec![];
+    for (n, kind) in (1..).zip(SITUATIONS) {
+        let file = format!("gpu_av.{n}.V.spv");
+        let (passed, found) = scene(&file, "fault", "", &[], &[]);
+        let all = found["findings"].as_array().unwrap();
+        if passed || all.is_empty() || all.iter().any(|f| f["kind"] != kind) {
+            wrong.push(format!("case {n}: {kind} expected, found {all:#?}"));
+        }
+        let (passed, found) = scene(&file, "twin", "", &[], &[]);
+        if !passed || found["findings"] != Value::Array(vec![]) {
+            wrong.push(format!("the twin of case {n}: {found:#}"));
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
