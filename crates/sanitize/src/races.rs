@@ -261,7 +261,11 @@ fn in_order(
         let Some((line, _)) = cells.line(at) else { return false };
         return row(line, a, here, found);
     }
-    if a.what != What::Read || (0..16).any(|l| a.lanes >> l & 1 == 1 && a.addresses[l] != at) {
+    let mut others = 0;
+    for l in 0..16 {
+        others |= if a.lanes >> l & 1 == 1 { a.addresses[l] ^ at } else { 0 };
+    }
+    if a.what != What::Read || others != 0 {
         return false;
     }
     let Some((line, word)) = cells.line(at) else { return false };
@@ -319,7 +323,7 @@ fn row(line: &mut Line, a: &Access, now: Stamp, found: &mut impl FnMut(usize, To
         return true;
     }
     let few = line.few.words == 0 || is_before(&line.few.stamp, &now);
-    if !few || !line.reads.iter().all(settled) {
+    if !few || !settled(&line.reads[0]) || !settled(&line.reads[1]) {
         return false;
     }
     let read = line.reads[0].time.max(if line.few.words == 0 { 0 } else { line.few.stamp.time });

@@ -48,10 +48,9 @@ impl ProbeWave<'_> {
     }
 
     /// Warps with active lanes, and these lanes: of fragments those that are no helpers.
-    pub fn warps(&self) -> impl Iterator<Item = (usize, u16)> + use<> {
-        let mut lanes = *self.exec;
-        lanes.iter_mut().zip(self.alive).for_each(|(e, a)| *e &= a);
-        Bits(self.live).map(move |w| (w, lanes[w])).filter(|(_, lanes)| *lanes != 0)
+    #[inline]
+    pub fn warps(&self) -> impl Iterator<Item = (usize, u16)> {
+        Bits(self.live).map(|w| (w, self.exec[w] & self.alive[w])).filter(|(_, lanes)| *lanes != 0)
     }
 
     /// Lanes of a warp that execute it, helpers among them.
@@ -79,6 +78,7 @@ impl ProbeWave<'_> {
     }
 
     /// Address and size in bytes of the buffer (0 and 0: none) of an access by a descriptor that all lanes share.
+    #[inline]
     pub fn buffer(&self) -> Option<[u64; 2]> {
         if self.wide.step != 0 {
             return None;

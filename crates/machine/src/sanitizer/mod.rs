@@ -167,7 +167,10 @@ impl Sanitizer {
         lanes: u16,
     ) -> Who {
         let leader = lanes.trailing_zeros() as usize & 15;
-        let locals = numbers.map(|n| n & 0xFFFF);
+        let mut locals = *numbers;
+        for n in &mut locals {
+            *n &= 0xFFFF;
+        }
         if program.stage != Stage::Fragment {
             // A warp is of one workgroup, and is one of its subgroups.
             return Who { group: groups[leader], subgroup: numbers[leader] >> 16, locals };
@@ -239,12 +242,19 @@ impl Sanitizer {
     fn access(&self, wave: &ProbeWave, warp: usize, lanes: u16, who: &Who, races: &mut Races, written: bool) {
         let site = wave.site();
         // An access's constant offset may take the sum round 2³², as the op's own addition does.
-        let offsets = wave.operand(0, warp).map(|o| o.wrapping_add(site.offset) as u64);
+        // (Plain loops become vectors, closures over arrays calls.)
+        let mut offsets = [0; 16];
+        for (to, o) in offsets.iter_mut().zip(&wave.operand(0, warp)) {
+            *to = o.wrapping_add(site.offset) as u64;
+        }
         let bytes = site.bytes as u64;
         let (mut addresses, mut good) = (offsets, lanes);
         match site.region {
             Region::Buffer => {
-                let buffers = wave.buffers(warp, lanes);
+                let buffers = match wave.buffer() {
+                    Some(buffer) => [buffer; 16],
+                    None => wave.buffers(warp, lanes),
+                };
                 for l in 0..16 {
                     let [base, size] = buffers[l];
                     addresses[l] = base.wrapping_add(offsets[l]);
@@ -258,15 +268,19 @@ impl Sanitizer {
             }
             Region::Shared => {
                 let size = site.shared_bytes as u64;
-                for l in (0..16).filter(|l| lanes >> l & 1 == 1 && offsets[*l] + bytes > size) {
-                    good &= !(1 << l);
+                for (l, offset) in offsets.iter().enumerate() {
+                    good &= !(((offset + bytes > size) as u16) << l);
+                }
+                for l in (0..16).filter(|l| (lanes & !good) >> l & 1 == 1) {
                     let lane = Lane { by: who.lane(l), offset: offsets[l], size: Some(size), texel: None };
                     self.outside(wave, site, &lane, false);
                 }
             }
             Region::Global => {
                 let more = site.offset as i32 as i64 as u64;
-                addresses = wave.addresses(warp).map(|a| a.wrapping_add(more));
+                for (to, a) in addresses.iter_mut().zip(&wave.addresses(warp)) {
+                    *to = a.wrapping_add(more);
+                }
             }
             // Checks tell of texels.
             Region::Image => return,
@@ -374,16 +388,24 @@ impl Sanitizer {
 
     /// Whether the dispatch may write what some lanes read.
     fn may_be_written(&self, addresses: &[u64; 16], lanes: u16, bytes: u64) -> bool {
-        let all = (0..16).filter(|l| lanes >> l & 1 == 1).map(|l| addresses[l]);
-        let (low, high) =
-            all.fold((u64::MAX, 0), |(low, high), a| (low.min(a), high.max(a.saturating_add(bytes))));
+        let (mut low, mut high) = (u64::MAX, 0u64);
+        for (l, a) in addresses.iter().enumerate() {
+            let there = lanes >> l & 1 == 1;
+            low = low.min(if there { *a } else { u64::MAX });
+            high = high.max(if there { a.saturating_add(bytes) } else { 0 });
+        }
         self.writes(low..high)
     }
 
     /// Whether the dispatch may write any of these bytes.
     fn writes(&self, bytes: Range<u64>) -> bool {
         let Some(written) = &self.written else { return true };
-        written.iter().any(|w| w.start < bytes.end && bytes.start < w.end)
+        for w in written {
+            if w.start < bytes.end && bytes.start < w.end {
+                return true;
+            }
+        }
+        false
     }
 
     /// An access outside its buffer or the workgroup's memory.

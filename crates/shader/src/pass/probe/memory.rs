@@ -56,6 +56,12 @@ impl Shadows<'_> {
         Some(self.push(Inst::Load { place, offset: 0, mem: Mem::B32, n: 1, flags }, Ty::B32))
     }
 
+    /// The word after one that is loaded. (Lanes load it in the pattern of the first: that costs little. Past a buffer's end it counts as defined.)
+    fn next(&mut self, place: Place, offset: u32) -> Value {
+        let flags = MemFlags::default();
+        self.push(Inst::Load { place, offset, mem: Mem::B32, n: 1, flags }, Ty::B32)
+    }
+
     /// The shadow of the word that an access touches, as it is before the access.
     pub(super) fn word_at(&mut self, place: Place, offset: u32) -> Value {
         let all: Vec<Value> = [false, true].into_iter().filter_map(|o| self.near(place, offset, o)).collect();
@@ -91,7 +97,14 @@ impl Shadows<'_> {
         for (k, is) in are.iter_mut().enumerate().filter(|_| mem == Mem::B32) {
             // A component's neighbour is another one.
             let other = match n {
-                1 => self.near(place, offset, true).map(|w| self.is_pattern(w, Ty::B32)),
+                // The next one of an address may be no memory.
+                1 if matches!(place, Place::Global { .. }) => {
+                    self.near(place, offset, true).map(|w| self.is_pattern(w, Ty::B32))
+                }
+                1 => {
+                    let next = self.next(place, offset.wrapping_add(4));
+                    Some(self.is_pattern(next, Ty::B32))
+                }
                 _ => own.get(k ^ 1).or(own.get(k.wrapping_sub(1))).copied(),
             };
             if let Some(other) = other {
