@@ -162,6 +162,11 @@ pub enum Command {
     Structure(Box<structure::Command>),
 
     Barrier(Dependency),
+    /// A layout transition from UNDEFINED, recorded where undefined contents are to show.
+    Undefine {
+        image: Arc<Image>,
+        range: vk::ImageSubresourceRange,
+    },
     SetEvent {
         event: Arc<Event>,
         stages: vk::PipelineStageFlags2,
@@ -249,6 +254,7 @@ impl Command {
             | Command::EndFeedback { .. }
             | Command::ClearAttachments { .. }
             | Command::Barrier(_)
+            | Command::Undefine { .. }
             | Command::WriteTimestamp { .. }
             | Command::BeginQuery { .. }
             | Command::EndQuery { .. }
@@ -310,7 +316,7 @@ impl Command {
             Command::CopyMemoryToImageIndirect { .. } => "vkCmdCopyMemoryToImageIndirectKHR",
             Command::Trace(t) => t.call,
             Command::Structure(c) => c.call(),
-            Command::Barrier(_) => "vkCmdPipelineBarrier2",
+            Command::Barrier(_) | Command::Undefine { .. } => "vkCmdPipelineBarrier2",
             Command::SetEvent { .. } => "vkCmdSetEvent2",
             Command::ResetEvent { .. } => "vkCmdResetEvent2",
             Command::WaitEvents { .. } => "vkCmdWaitEvents2",

@@ -10,12 +10,17 @@ use raster::pass::{self, Rendering};
 use std::sync::Arc;
 use texel::image::Image;
 use texel::image::discarded::Part;
+use texel::memory::poison;
 use vk::ImageAspectFlags as Aspects;
 
 /// How a pass begins or ends with one aspect of an attachment.
 struct Use<'a> {
     image: &'a Arc<Image>,
     part: Part,
+    /// The layers of these that are views of subpasses which use the attachment, a bit each; 0: all.
+    views: u32,
+    /// No other attachment has its memory.
+    alone: bool,
     load: vk::AttachmentLoadOp,
     store: vk::AttachmentStoreOp,
 }
@@ -29,6 +34,11 @@ fn uses(r: &Rendering) -> impl Iterator<Item = Use<'_>> {
         let (i, area) = (i as u32, area.clone());
         let view = a.view.as_ref().filter(|_| r.subpasses.iter().any(|s| s.uses(i)));
         view.into_iter().flat_map(move |view| {
+            let using = r.subpasses.iter().filter(|s| s.uses(i));
+            let views = using.fold(0, |all, s| all | s.view_mask);
+            let alone = r.attachments.iter().enumerate().all(|(k, other)| {
+                k == i as usize || other.view.as_ref().is_none_or(|o| !meet(&o.image, &view.image))
+            });
             let [mut depth, mut stencil] = [false; 2];
             for s in &r.subpasses {
                 depth |= s.depth == Some(i) || s.depth_resolve.is_some_and(|d| d.0 == i);
@@ -52,6 +62,8 @@ fn uses(r: &Rendering) -> impl Iterator<Item = Use<'_>> {
                     layers: first..first.saturating_add(layers),
                     area: area.clone(),
                 },
+                views,
+                alone,
                 load,
                 store,
             })
@@ -59,8 +71,34 @@ fn uses(r: &Rendering) -> impl Iterator<Item = Use<'_>> {
     })
 }
 
-/// A pass begins: what it loads, it reads.
+/// Whether images have memory in common.
+fn meet(a: &Image, b: &Image) -> bool {
+    let (Some((a, n)), Some((b, m))) = (a.span(), b.span()) else { return true };
+    (a as u64) < b as u64 + m && (b as u64) < a as u64 + n
+}
+
+impl Use<'_> {
+    /// Its contents may be anything from now on, and are to show that.
+    fn undefine(&self) {
+        let layers = self.part.layers.clone();
+        // Of attachments that share memory one may be loaded or stored.
+        if !self.alone {
+            return;
+        }
+        if self.views == 0 {
+            return self.image.undefine(&self.part);
+        }
+        for (_, layer) in (0..32).zip(layers).filter(|(view, _)| self.views >> view & 1 == 1) {
+            self.image.undefine(&Part { layers: layer..layer + 1, ..self.part.clone() });
+        }
+    }
+}
+
+/// A pass begins: what it loads, it reads; what it need not load is undefined.
 pub fn pass_begins(report: &dyn Report, r: &Rendering, place: &Place) {
+    if poison::wanted() {
+        uses(r).filter(|u| u.load == vk::AttachmentLoadOp::DONT_CARE).for_each(|u| u.undefine());
+    }
     for u in uses(r).filter(|u| u.load == vk::AttachmentLoadOp::LOAD && u.image.discarded.any()) {
         undefined::read(report, u.image, &u.part, || place.to_string());
     }
@@ -68,6 +106,9 @@ pub fn pass_begins(report: &dyn Report, r: &Rendering, place: &Place) {
 
 /// A pass has ended, all of its parts. `name`: what it is for people.
 pub fn pass_ended(r: &Rendering, name: &str, place: &Place) {
+    if poison::wanted() {
+        uses(r).filter(|u| u.store == vk::AttachmentStoreOp::DONT_CARE).for_each(|u| u.undefine());
+    }
     let mut by: Option<Arc<str>> = None;
     for u in uses(r) {
         match u.store {
@@ -79,6 +120,14 @@ pub fn pass_ended(r: &Rendering, name: &str, place: &Place) {
             _ => {}
         }
     }
+}
+
+/// A layout transition from UNDEFINED: the contents of these subresources may be anything.
+pub fn transition(image: &Image, range: &vk::ImageSubresourceRange) {
+    let (levels, layers) = image.resolve_range(range);
+    let layers = if image.image_type == vk::ImageType::TYPE_3D { 0..u32::MAX } else { layers };
+    let all = || 0..u32::MAX;
+    image.undefine(&Part { aspects: range.aspect_mask, levels, layers, area: [all(), all()] });
 }
 
 fn part(image: &Image, s: &vk::ImageSubresourceLayers, [a, b]: [vk::Offset3D; 2]) -> Part {

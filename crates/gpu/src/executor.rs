@@ -239,6 +239,7 @@ impl Executor {
                     self.then(move |e, _| e.line.barrier(src, dst));
                 }
             }
+            Command::Undefine { image, range } => discarded::transition(image, range),
             Command::SetEvent { event, stages } => {
                 self.settle();
                 self.publisher.asks(|| Asked::Step(Step::Done(stages.as_raw())));

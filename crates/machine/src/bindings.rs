@@ -34,7 +34,7 @@ pub struct Bindings {
 #[derive(Clone, Copy)]
 pub struct Push {
     bytes: [u8; Push::ROOM],
-    /// Something was pushed.
+    /// Something was pushed, or what was not is to show.
     any: bool,
 }
 
@@ -54,7 +54,9 @@ impl Push {
 
 impl Default for Push {
     fn default() -> Push {
-        Push { bytes: [0; Push::ROOM], any: false }
+        let any = texel::memory::poison::wanted();
+        let word = if any { texel::memory::poison::WORD } else { 0 }.to_le_bytes();
+        Push { bytes: std::array::from_fn(|i| word[i % 4]), any }
     }
 }
 

@@ -1,5 +1,6 @@
 //! The device as a wave sees it: images, clock, watchdog.
 
+use crate::lost::Place;
 use crate::rays::{self, Structures};
 use crate::sanitizer::Sanitizer;
 use crate::shared::Shared;
@@ -8,7 +9,7 @@ use shader::bytecode::ImageCode;
 use shader::ir::Dim;
 use std::time::Duration;
 use texel::sample::ImageView;
-use wave::{Filtering, Host, ImageWarp, ImageWave, Meaning, Own, ProbeWave, RayWave};
+use wave::{Filtering, Host, ImageProbe, ImageWarp, ImageWave, Meaning, Own, ProbeWave, RayWave};
 
 pub struct DeviceHost<'a> {
     shared: &'a Shared,
@@ -27,6 +28,13 @@ impl<'a> DeviceHost<'a> {
     /// With what hears of the shaders' accesses, if they are sanitised.
     pub fn sanitized(self, sanitizer: Option<&'a Sanitizer>) -> DeviceHost<'a> {
         DeviceHost { sanitizer, ..self }
+    }
+
+    /// As [`Sanitizer::draws`].
+    pub fn draws(&self, draw: Option<(u64, &Place)>) {
+        if let Some(sanitizer) = self.sanitizer {
+            sanitizer.draws(draw);
+        }
     }
 
     /// A shader is about to run `code` on a view.
@@ -100,6 +108,13 @@ impl Host for DeviceHost<'_> {
     fn probe(&self, wave: &ProbeWave) {
         if let Some(sanitizer) = self.sanitizer {
             sanitizer.probe(wave);
+        }
+    }
+    unsafe fn image_probe(&self, code: &ImageCode, warp: &mut ImageWarp, probe: &ImageProbe) {
+        match self.sanitizer {
+            // SAFETY: the caller's descriptors are null or what descriptor writes stored.
+            Some(sanitizer) => unsafe { sanitizer.image(code, warp, probe) },
+            None => warp.out[0] = [0; 16],
         }
     }
     fn rays(&self, wave: &mut RayWave) {

@@ -1,6 +1,8 @@
 //! What lost a device: the command, the pipeline, the shader and its block, for the one line that says so.
 
+use crate::sanitizer::{self, FOUND};
 use parking_lot::Mutex;
+use sanitize::Finding;
 use shader::bytecode::{Code, Program};
 use std::fmt;
 use std::sync::Arc;
@@ -104,6 +106,8 @@ pub struct Blame {
     /// Where the command is that the shader ran for, if that is not the one under way: draws are shaded when their pass
     /// ends.
     place: Option<Place>,
+    /// Of a sanitised shader.
+    finding: Option<Box<Finding>>,
 }
 
 impl Blame {
@@ -115,6 +119,10 @@ impl Blame {
             writes: matches!(op, Some(Code::ST_GLOBAL | Code::AT_GLOBAL)),
             shader: format!("{stage} shader of {title}, {}", block(program, stop.op)),
             place: None,
+            finding: sanitizer::wanted()
+                .then(|| sanitizer::stopped(program, &stop, title))
+                .flatten()
+                .map(Box::new),
         }
     }
 
@@ -125,12 +133,18 @@ impl Blame {
 
     /// No shader's: `what` the driver does for one.
     pub fn of(fault: Fault, what: &str) -> Blame {
-        Blame { why: Cause::Fault(fault), writes: false, shader: what.to_string(), place: None }
+        Blame {
+            why: Cause::Fault(fault),
+            writes: false,
+            shader: what.to_string(),
+            place: None,
+            finding: None,
+        }
     }
 
     /// There is none for `what`.
     pub fn memory(what: &str) -> Blame {
-        Blame { why: Cause::Memory, writes: false, shader: what.to_string(), place: None }
+        Blame { why: Cause::Memory, writes: false, shader: what.to_string(), place: None, finding: None }
     }
 
     /// Of a command there.
@@ -146,6 +160,10 @@ impl Blame {
             Cause::Fault(Fault::Watchdog | Fault::Stopped) => Why::Watchdog,
             _ => Why::Other,
         };
+        if let Some(finding) = &self.finding {
+            let command = self.place.as_ref().unwrap_or(now).steady();
+            FOUND.findings.lock().add(Finding { command, ..(**finding).clone() });
+        }
         Told { line: self.line(now, limits), why }
     }
 

@@ -17,11 +17,33 @@ pub enum Kind {
     Uninitialized,
     /// A result that SPIR-V leaves undefined, or that is not finite, is stored.
     Arithmetic,
+    /// Not all invocations that have to are at a barrier, or at what takes values of others, together.
+    Divergence,
+    /// A loop that never ends, or a shader that did not end in time.
+    EndlessLoop,
+    /// A store that is replaced before anything reads it. Advice.
+    DeadStore,
+    /// A binding of a pipeline's layout that its shader does not use. Advice.
+    UnusedBinding,
 }
 
 impl Kind {
-    pub const ALL: [Kind; 5] =
-        [Kind::DataRace, Kind::OutOfBounds, Kind::NullDescriptor, Kind::Uninitialized, Kind::Arithmetic];
+    pub const ALL: [Kind; 9] = [
+        Kind::DataRace,
+        Kind::OutOfBounds,
+        Kind::NullDescriptor,
+        Kind::Uninitialized,
+        Kind::Arithmetic,
+        Kind::Divergence,
+        Kind::EndlessLoop,
+        Kind::DeadStore,
+        Kind::UnusedBinding,
+    ];
+
+    /// It is no fault, and reported only where it is asked for.
+    pub fn is_advice(self) -> bool {
+        matches!(self, Kind::DeadStore | Kind::UnusedBinding)
+    }
 
     /// As files and options spell it.
     pub fn name(self) -> &'static str {
@@ -31,6 +53,10 @@ impl Kind {
             Kind::NullDescriptor => "null-descriptor",
             Kind::Uninitialized => "uninitialized",
             Kind::Arithmetic => "arithmetic",
+            Kind::Divergence => "divergence",
+            Kind::EndlessLoop => "endless-loop",
+            Kind::DeadStore => "dead-store",
+            Kind::UnusedBinding => "unused-binding",
         }
     }
 }
@@ -58,6 +84,8 @@ pub enum Space {
     Address,
     /// The workgroup's memory.
     Shared,
+    /// A texel of an image or of a texel buffer.
+    Texel,
     /// None: it is about a value.
     Value,
 }
@@ -74,6 +102,15 @@ pub struct Memory {
     pub bytes: u32,
     /// Bytes that the buffer or the workgroup's memory has, if that is known.
     pub size: Option<u64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub texel: Option<Texel>,
+}
+
+/// A texel that is accessed: coordinates, and how many there are along each.
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+pub struct Texel {
+    pub at: Vec<i64>,
+    pub of: Vec<u32>,
 }
 
 /// A fault of the program, with how often it occurred.
@@ -131,6 +168,8 @@ impl Findings {
         };
         let next = self.all.len();
         match self.index.get(&key) {
+            // How long it ran says nothing.
+            Some(_) if found.kind == Kind::EndlessLoop => {}
             Some(&i) => self.all[i].count += found.count,
             None if next < MAX_FINDINGS => {
                 self.index.insert(key, next);
@@ -174,7 +213,14 @@ mod tests {
             here: Location { line, ..Location::default() },
             there: None,
             invocations: vec![[line, 0]],
-            memory: Memory { space: Space::Shared, binding: None, offset: 0, bytes: 4, size: None },
+            memory: Memory {
+                space: Space::Shared,
+                binding: None,
+                offset: 0,
+                bytes: 4,
+                size: None,
+                texel: None,
+            },
             count: 1,
         };
         let mut all = Findings::default();

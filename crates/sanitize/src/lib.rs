@@ -3,10 +3,13 @@
 //! [`Races`] is told of each access, barrier and fence of a dispatch in the order in which the engine executes them, and says which access
 //! conflicts with an earlier one. It knows no shaders and no Vulkan. [`Finding`] is what the driver writes and `tuff sanitize` reads.
 
+mod barriers;
 mod cells;
 mod finding;
 mod hash;
+mod kept;
 mod races;
 
-pub use finding::{FILE_VERSION, File, Finding, Findings, Kind, Location, Memory, Space};
-pub use races::{Access, Conflict, Invocation, Races, What};
+pub use barriers::{Barriers, Divergence};
+pub use finding::{FILE_VERSION, File, Finding, Findings, Kind, Location, Memory, Space, Texel};
+pub use races::{Access, Conflict, Invocation, Races, Told, What};

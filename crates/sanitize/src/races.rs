@@ -11,8 +11,8 @@
 //!
 //! A word remembers its last write and two of its readers, so a race with an earlier reader may stay unseen.
 
-use crate::cells::{Cell, Cells, Stamp};
-use crate::hash::Map;
+use crate::cells::{Cell, Cells, Few, Line, Stamp};
+use crate::kept::Kept;
 use std::collections::VecDeque;
 
 /// What an access does.
@@ -60,6 +60,14 @@ pub struct Conflict {
     pub address: u64,
 }
 
+/// What there is to say of an access.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Told {
+    Race,
+    /// It replaces what the same invocation wrote and nothing has read.
+    Dead,
+}
+
 /// What a subgroup has done; its invocations count as one.
 #[derive(Clone, Copy, Default)]
 struct Own {
@@ -88,14 +96,24 @@ pub struct Races {
     /// Steps of the dispatch so far.
     time: u32,
     memory: Cells,
-    shared: Map<u32, Cells>,
+    shared: Kept<Cells>,
     /// Groups of `shared`, oldest first.
     live: VecDeque<u32>,
-    groups: Map<u32, Group>,
+    groups: Kept<Group>,
+    /// Accesses of different groups are not compared.
+    apart: bool,
     full: bool,
+    /// All accesses are noted word by word.
+    #[cfg(test)]
+    by_words: bool,
 }
 
 impl Races {
+    /// Of draws: a group is a draw, whose fragments are compared with each other.
+    pub fn of_draws() -> Races {
+        Races { apart: true, ..Races::default() }
+    }
+
     /// The lanes of a wave are about to do something together.
     pub fn step(&mut self) {
         match self.time.checked_add(1) {
@@ -120,8 +138,8 @@ impl Races {
         own(&mut self.groups, group, subgroup).fence = self.time;
     }
 
-    /// An access; `found` is told of each lane whose access races, and with what.
-    pub fn access(&mut self, a: &Access, mut found: impl FnMut(usize, Conflict)) {
+    /// An access; `found` is told of each lane whose access races, and with what, or replaces which store.
+    pub fn access(&mut self, a: &Access, mut found: impl FnMut(usize, Told, Conflict)) {
         let fits = a.site <= u16::MAX as u32 && a.subgroup <= u8::MAX as u32;
         if self.full || !fits || self.memory.bytes() > MAX_BYTES {
             self.full = true;
@@ -134,7 +152,7 @@ impl Races {
         }
         let mine = *mine;
         if a.what == What::Atomic {
-            self.groups.entry(a.group).or_default().atomic = time;
+            self.groups.of(a.group).atomic = time;
         }
         let atomic = if a.what == What::Atomic { Stamp::ATOMIC } else { 0 };
         let stamp = Stamp {
@@ -150,15 +168,22 @@ impl Races {
             self.keep(a.group);
         }
         let cells = match a.shared {
-            true => self.shared.entry(a.group).or_default(),
+            true => self.shared.of(a.group),
             false => &mut self.memory,
         };
-        let order = Order { groups: &self.groups, mine };
+        #[cfg(test)]
+        let by_words = self.by_words;
+        #[cfg(not(test))]
+        let by_words = false;
+        if !by_words && in_order(cells, a, &stamp, &mine, &mut found) {
+            return;
+        }
+        let order = Order { groups: &self.groups, mine, apart: self.apart };
         let mut one = |l: usize| {
             let (address, value) = (a.addresses[l], a.values.map(|v| v[l]));
             let end = address.saturating_add(a.bytes as u64);
             let mut at = address & !3;
-            let mut first = None;
+            let (mut first, mut dead) = (None, None);
             while at < end {
                 let from = address.saturating_sub(at).min(4);
                 let to = (end - at).min(4);
@@ -166,10 +191,14 @@ impl Races {
                 let stamp = Stamp { local: a.locals[l] as u16, bytes: bytes | atomic, ..stamp };
                 let cell = cells.at(at);
                 first = first.or_else(|| order.conflict(a.what, value, cell, &stamp, at));
+                if a.what == What::Write && is_dead(cell, &stamp) {
+                    dead = Some(conflict_with(&cell.write, What::Write, &stamp, at));
+                }
                 record(cell, a.what, value, stamp);
                 at += 4;
             }
-            first.map(|conflict| found(l, conflict)).is_some()
+            dead.into_iter().for_each(|d| found(l, Told::Dead, d));
+            first.map(|conflict| found(l, Told::Race, conflict)).is_some()
         };
         let lanes = |of: u16| (0..16).filter(move |l| of >> l & 1 == 1);
         // If all read the same, two of them speak for the others: what orders one orders all, and only one can be the writer itself.
@@ -190,20 +219,21 @@ impl Races {
 
     /// Makes room for a workgroup's memory.
     fn keep(&mut self, group: u32) {
-        if self.shared.contains_key(&group) {
+        if self.shared.has(group) {
             return;
         }
         if self.live.len() == LIVE_GROUPS
             && let Some(oldest) = self.live.pop_front()
         {
-            self.shared.remove(&oldest);
+            self.shared.remove(oldest);
         }
         self.live.push_back(group);
     }
 }
 
-fn own(groups: &mut Map<u32, Group>, group: u32, subgroup: u32) -> &mut Own {
-    let group = groups.entry(group).or_default();
+#[inline]
+fn own(groups: &mut Kept<Group>, group: u32, subgroup: u32) -> &mut Own {
+    let group = groups.of(group);
     let i = subgroup as usize;
     if group.subgroups.len() <= i {
         group.subgroups.resize(i + 1, Own::default());
@@ -211,10 +241,111 @@ fn own(groups: &mut Map<u32, Group>, group: u32, subgroup: u32) -> &mut Own {
     &mut group.subgroups[i]
 }
 
+/// Notes an access to a line that nothing but such accesses was made to, if it is certainly no race; else nothing is done.
+#[inline]
+fn in_order(
+    cells: &mut Cells,
+    a: &Access,
+    stamp: &Stamp,
+    mine: &Own,
+    found: &mut impl FnMut(usize, Told, Conflict),
+) -> bool {
+    let leader = a.lanes.trailing_zeros() as usize & 15;
+    let (at, first) = (a.addresses[leader], a.locals[leader]);
+    if a.bytes != 4 || a.what == What::Atomic || at % 4 != 0 {
+        return false;
+    }
+    let mut here = *stamp;
+    (here.local, here.bytes) = (first as u16, Stamp::BYTES);
+    if a.lanes == 0xFFFF && at % 64 == 0 && is_row(a) {
+        let Some((line, _)) = cells.line(at) else { return false };
+        return row(line, a, here, found);
+    }
+    let mut others = 0;
+    for l in 0..16 {
+        others |= if a.lanes >> l & 1 == 1 { a.addresses[l] ^ at } else { 0 };
+    }
+    if a.what != What::Read || others != 0 {
+        return false;
+    }
+    let Some((line, word)) = cells.line(at) else { return false };
+    let others = a.lanes & a.lanes.wrapping_sub(1);
+    let second = if others == 0 { first } else { a.locals[others.trailing_zeros() as usize & 15] };
+    let before = line.write;
+    if before.time != 0 && !is_before(&before, &here) {
+        return false;
+    }
+    let few = &mut line.few;
+    // What its readers did in between may order what they read before.
+    let goes_on = few.words != 0
+        && (few.stamp.group, few.stamp.local, few.second) == (here.group, here.local, second as u16)
+        && few.stamp.epoch == here.epoch
+        && mine.fence < few.stamp.time
+        && mine.atomic < few.stamp.time;
+    if few.words != 0 && !goes_on {
+        return false;
+    }
+    *few = Few { words: few.words | 1 << word, stamp: here, second: second as u16 };
+    true
+}
+
+/// Lane after lane accesses word after word.
+#[inline]
+fn is_row(a: &Access) -> bool {
+    let (at, first) = (a.addresses[0], a.locals[0]);
+    let mut differs = 0;
+    for l in 0..16 {
+        differs |= a.addresses[l] ^ (at + 4 * l as u64);
+        differs |= (a.locals[l] ^ (first + l as u32)) as u64;
+    }
+    differs == 0
+}
+
+/// A barrier of the workgroup lies between.
+#[inline]
+fn is_before(earlier: &Stamp, now: &Stamp) -> bool {
+    earlier.group == now.group && earlier.epoch < now.epoch
+}
+
+/// An access to all words of a line.
+#[inline]
+fn row(line: &mut Line, a: &Access, now: Stamp, found: &mut impl FnMut(usize, Told, Conflict)) -> bool {
+    let same = |s: &Stamp| (s.group, s.local) == (now.group, now.local);
+    let settled = |s: &Stamp| s.time == 0 || same(s) || is_before(s, &now);
+    if !settled(&line.write) {
+        return false;
+    }
+    if a.what == What::Read {
+        if !same(&line.reads[0]) {
+            line.reads[1] = line.reads[0];
+        }
+        line.reads[0] = now;
+        return true;
+    }
+    let few = line.few.words == 0 || is_before(&line.few.stamp, &now);
+    if !few || !settled(&line.reads[0]) || !settled(&line.reads[1]) {
+        return false;
+    }
+    let read = line.reads[0].time.max(if line.few.words == 0 { 0 } else { line.few.stamp.time });
+    let w = line.write;
+    if w.time != 0 && same(&w) && read < w.time {
+        for l in 0..16 {
+            let by = Invocation { group: w.group, local: w.local as u32 + l as u32 };
+            let address = a.addresses[l];
+            found(l, Told::Dead, Conflict { what: What::Write, by, site: w.site as u32, address });
+        }
+    }
+    // Reads before it that few made are ordered before it, and so before all that is.
+    (line.write, line.few) = (now, Few::default());
+    line.values = a.values.copied();
+    true
+}
+
 /// What orders accesses: what all have done, and what the subgroup has that accesses now.
 struct Order<'a> {
-    groups: &'a Map<u32, Group>,
+    groups: &'a Kept<Group>,
     mine: Own,
+    apart: bool,
 }
 
 impl Order<'_> {
@@ -228,12 +359,7 @@ impl Order<'_> {
         now: &Stamp,
         at: u64,
     ) -> Option<Conflict> {
-        let told = |s: &Stamp, plain| Conflict {
-            what: if s.is_atomic() { What::Atomic } else { plain },
-            by: Invocation { group: s.group, local: s.local as u32 },
-            site: s.site as u32,
-            address: at + (s.bytes & now.bytes & Stamp::BYTES).trailing_zeros() as u64,
-        };
+        let told = |s: &Stamp, plain| conflict_with(s, plain, now, at);
         // Two writes of the same bits leave the same memory in every order.
         let same =
             || what == What::Write && !cell.write.is_atomic() && value.is_some() && value == cell.value;
@@ -252,6 +378,7 @@ impl Order<'_> {
             && earlier.bytes & now.bytes & Stamp::BYTES != 0
             && (earlier.group, earlier.local) != (now.group, now.local)
             && !(earlier.is_atomic() && now.is_atomic())
+            && !(self.apart && earlier.group != now.group)
             && !self.ordered(earlier, now)
     }
 
@@ -260,9 +387,9 @@ impl Order<'_> {
         if earlier.group == now.group && earlier.epoch < now.epoch {
             return true;
         }
-        let then = self.groups.get(&earlier.group);
+        let then = self.groups.get(earlier.group);
         if earlier.group != now.group {
-            let mine = self.groups.get(&now.group).map_or(0, |g| g.atomic);
+            let mine = self.groups.get(now.group).map_or(0, |g| g.atomic);
             return mine > earlier.time && then.is_some_and(|g| g.atomic > earlier.time);
         }
         let Some(other) = then.and_then(|g| g.subgroups.get(earlier.subgroup as usize)) else { return false };
@@ -270,6 +397,28 @@ impl Order<'_> {
         both(self.mine.atomic, other.atomic)
             || earlier.subgroup == now.subgroup && both(self.mine.fence, other.fence)
     }
+}
+
+/// An earlier access, as the one that an access conflicts with in the word at `at`.
+fn conflict_with(s: &Stamp, plain: What, now: &Stamp, at: u64) -> Conflict {
+    Conflict {
+        what: if s.is_atomic() { What::Atomic } else { plain },
+        by: Invocation { group: s.group, local: s.local as u32 },
+        site: s.site as u32,
+        address: at + (s.bytes & now.bytes & Stamp::BYTES).trailing_zeros() as u64,
+    }
+}
+
+/// Whether a write replaces all that the same invocation wrote to a word, before anything has read that.
+#[inline]
+fn is_dead(cell: &Cell, now: &Stamp) -> bool {
+    let w = &cell.write;
+    (w.group, w.local) == (now.group, now.local)
+        && w.time != 0
+        && w.time < now.time
+        && !w.is_atomic()
+        && w.bytes & !now.bytes & Stamp::BYTES == 0
+        && cell.reads[0].time < w.time
 }
 
 #[inline]

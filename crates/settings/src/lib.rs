@@ -118,6 +118,13 @@ pub const FRAME_NUMBERS: Variable<Ranges> = Variable {
     kind: Ranges,
     meaning: "the frames that `TUFF_FRAMES` writes, counted from 1; default: all",
 };
+pub const UNDEFINED: Variable<OneOf<Undefined>> = Variable {
+    name: "TUFF_UNDEFINED",
+    kind: OneOf(&[("keep", Undefined::Keep), ("poison", Undefined::Poison)]),
+    meaning: "what memory, attachments and variables hold that a program has not written: zeros or what was there before, or \
+              a pattern that shows ([docs/sanitize.md](docs/sanitize.md#poison)); default: keep, and poison with \
+              TUFF_SANITIZE",
+};
 pub const SHADER_DUMP: Variable<Place> = Variable {
     name: "TUFF_SHADER_DUMP",
     kind: Place("folder"),
@@ -173,6 +180,13 @@ pub enum DeviceType {
     Cpu = 4,
 }
 
+/// What undefined contents are.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Undefined {
+    Keep,
+    Poison,
+}
+
 /// When shaders are compiled to machine code.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Jit {
@@ -221,6 +235,8 @@ pub struct Settings {
     /// The folder for presented frames, and their numbers; empty: all.
     pub frames: Option<PathBuf>,
     pub frame_numbers: Vec<RangeInclusive<u64>>,
+    /// Poison while shaders are sanitised, keep otherwise.
+    pub undefined: Option<Undefined>,
     pub shader_dump: Option<PathBuf>,
     pub jit_dump: Option<PathBuf>,
     pub cache_key: Option<PathBuf>,
@@ -321,6 +337,7 @@ impl Settings {
             sanitize: r.get(&SANITIZE),
             frames: r.get(&FRAMES),
             frame_numbers: r.get(&FRAME_NUMBERS).unwrap_or_default(),
+            undefined: r.get(&UNDEFINED),
             processes: r.get(&PROCESSES),
             shader_dump: r.get(&SHADER_DUMP),
             jit_dump: r.get(&JIT_DUMP),
@@ -330,6 +347,11 @@ impl Settings {
             interfaces: r.get(&INTERFACES).unwrap_or_default(),
         };
         (settings, r.problems)
+    }
+
+    /// Whether undefined contents are to show.
+    pub fn poisons(&self) -> bool {
+        self.undefined.map_or(self.sanitize.is_some(), |u| u == Undefined::Poison)
     }
 }
 
@@ -389,6 +411,7 @@ mod tests {
             ("TUFF_SANITIZE", "s.json"),
             ("TUFF_FRAMES", "h"),
             ("TUFF_FRAME_NUMBERS", "1,5-10"),
+            ("TUFF_UNDEFINED", "keep"),
             ("TUFF_PROCESSES", "g"),
             ("TUFF_SHADER_DUMP", "c"),
             ("TUFF_JIT_DUMP", "f"),
@@ -413,6 +436,7 @@ mod tests {
             sanitize: Some("s.json".into()),
             frames: Some("h".into()),
             frame_numbers: vec![1..=1, 5..=10],
+            undefined: Some(Undefined::Keep),
             processes: Some("g".into()),
             shader_dump: Some("c".into()),
             jit_dump: Some("f".into()),

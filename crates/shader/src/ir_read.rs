@@ -621,6 +621,9 @@ fn image_op(word: &str) -> Read<ImageOp> {
     if let Some(inner) = word.strip_prefix("Atomic(").and_then(|w| w.strip_suffix(')')) {
         return Words { rest: inner }.one_of(AtomicOp::ALL).map(Atomic);
     }
+    if let Some(inner) = word.strip_prefix("Check(").and_then(|w| w.strip_suffix(')')) {
+        return Words { rest: inner }.one_of(&Checked::ALL).map(Check);
+    }
     let all = [Sample, Gather, Fetch, Read, Write, QuerySize, QueryLevels, QuerySamples, QueryLod];
     Words { rest: word }.one_of(&all)
 }

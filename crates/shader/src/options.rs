@@ -130,6 +130,8 @@ pub struct Options<'a> {
     pub cores: ShaderCores,
     /// Probes are added, which tell the machine of every access ([`crate::pass::probe`]).
     pub sanitize: bool,
+    /// The word that undefined contents consist of, if they are to show.
+    pub undefined: Option<u32>,
     /// A switch to look at the code as translated (for tests and for blame).
     pub optimise: bool,
     /// Asked for each loop, with its header and its number of iterations if that follows from constants. The longest path
@@ -157,6 +159,7 @@ impl<'a> Options<'a> {
             width: WaveWidth::BEST,
             cores: ShaderCores::default(),
             sanitize: false,
+            undefined: None,
             optimise: true,
             iterations: None,
         }

@@ -7,7 +7,8 @@ use crate::cost::{Cost, Half, Halves, MarkUse, Profile, Ways};
 use crate::data::Data;
 use crate::interface::{At, DepthMode, Interface, Varying};
 use crate::ir::{
-    AtomicOp, Decides, Dim, ImageOp, Input, Origin, ProbeOp, Region, Site, Stage, TexelType, Ty, Undefined,
+    AtomicOp, Checked, Decides, Dim, ImageOp, Input, Origin, ProbeOp, Region, Site, Stage, TexelType, Ty,
+    Undefined,
 };
 use crate::stage_io::{
     Capture, Cell, Domain, Emitted, EmittedScalar, Feedback, Geometry, Mesh, RayIo, Spacing, StageIo,
@@ -240,10 +241,10 @@ enums! {
     Stage {
         Vertex, TessControl, TessEval, Geometry, Task, Mesh, Fragment, Compute, RayGen, Intersection, AnyHit, ClosestHit, Miss, Callable,
     }
-    ProbeOp { Read, Write, Atomic, Barrier, Fence, Fault }
-    Region { Buffer, Global, Shared }
-    Undefined { Variable, Shared, DivisionByZero, Shift, NotFinite, Conversion }
-    Decides { Branch, Address, Stored }
+    ProbeOp { Read, Write, Atomic, Barrier, Fence, Quad, Begin, Fault }
+    Region { Buffer, Global, Shared, Image }
+    Undefined { Variable, Shared, DivisionByZero, Shift, NotFinite, Conversion, Memory, Texel, Push, Attribute, Unchanged }
+    Decides { Branch, Address, Stored, Shown, Handed, End }
     Emitted { Points, LineStrip, TriangleStrip }
     Domain { Triangles, Quads, Isolines }
     Spacing { Equal, FractionalEven, FractionalOdd }
@@ -251,7 +252,8 @@ enums! {
     DepthMode { Unwritten, Any, Greater, Less, Unchanged }
     Dim { D1, D2, D3, Cube, Buffer, SubpassData }
     TexelType { F32, S32, U32, S64, U64 }
-    ImageOp { Sample, Gather, Fetch, Read, Write, Atomic(x), QuerySize, QueryLevels, QuerySamples, QueryLod }
+    ImageOp { Sample, Gather, Fetch, Read, Write, Atomic(x), QuerySize, QueryLevels, QuerySamples, QueryLod, Check(x) }
+    Checked { Sample, Gather, Fetch, Read, Write, Atomic }
     Input {
         LocalId(x), WorkgroupId(x), NumWorkgroups(x), SubgroupLane, SubgroupId, NumSubgroups,
         LocalIndex, DeviceIndex, VertexIndex, InstanceIndex, BaseVertex, BaseInstance, DrawIndex, ViewIndex,

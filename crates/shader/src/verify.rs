@@ -234,6 +234,10 @@ fn types(s: &Shader, v: Value) -> Result<(), String> {
             result(match i.op {
                 ImageOp::Write | ImageOp::Atomic(AtomicOp::Store) => Ty::Void,
                 ImageOp::Atomic(_) => i.texel.ty(),
+                ImageOp::Check(_) if i.component as usize >= s.sites.len() => {
+                    return Err("a check's site".into());
+                }
+                ImageOp::Check(_) => Ty::B32,
                 _ => Ty::Tuple,
             })
         }

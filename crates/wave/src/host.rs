@@ -1,7 +1,7 @@
 //! What a wave asks of the machine around it.
 
 use crate::made::Meaning;
-use crate::probe::ProbeWave;
+use crate::probe::{ImageProbe, ProbeWave};
 use crate::rays::{RayWave, TraceWave};
 use crate::state::Fault;
 use shader::bytecode::ImageCode;
@@ -235,6 +235,15 @@ pub trait Host: Sync {
 
     /// Hears what a sanitised shader tells ([`shader::ir::ProbeOp`]), before the lanes do it.
     fn probe(&self, _wave: &ProbeWave) {}
+
+    /// Hears what lanes of a sanitised shader are about to do to texels ([`shader::ir::ImageOp::Check`]), and says in the first result where
+    /// these are undefined.
+    ///
+    /// # Safety
+    /// As [`Self::image`].
+    unsafe fn image_probe(&self, _code: &ImageCode, warp: &mut ImageWarp, _probe: &ImageProbe) {
+        warp.out[0] = [0; 16];
+    }
 
     /// Runs one op of ray queries for all active lanes of a wave.
     fn rays(&self, _wave: &mut RayWave) {}

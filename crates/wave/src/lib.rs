@@ -27,7 +27,7 @@ pub use counting::tally::{BlockRow, Usage};
 pub use counting::{cache, held, reach, tally};
 pub use host::{Filter, Filtering, Group, Host, HostRef, ImageWarp, ImageWave, Own, Table};
 pub use made::{MadeUp, Meaning};
-pub use probe::ProbeWave;
+pub use probe::{ImageProbe, ProbeWave};
 pub use rays::{Queries, RayWave, TraceWave};
 pub use state::{At, Fault, Kernel, State, Status, Stop};
 pub use tier::Compile;

@@ -21,6 +21,26 @@ pub struct ProbeWave<'a> {
     pub(crate) operands: [Operand; PROBE_OPERANDS],
 }
 
+/// An operation on texels that lanes of a warp are about to do, with [`crate::ImageWarp`].
+pub struct ImageProbe<'a> {
+    pub program: &'a Program,
+    /// Index into the program's sites.
+    pub site: u32,
+    /// Lanes that are no helpers: of fragment shaders.
+    pub alive: u16,
+    /// The warp, and its lanes that execute the operation, whatever views they name.
+    pub warp: usize,
+    pub executing: u16,
+}
+
+impl ImageProbe<'_> {
+    #[inline]
+    pub fn site(&self) -> &Site {
+        // The check of programs sees to it that it is there.
+        &self.program.sites[self.site as usize]
+    }
+}
+
 impl ProbeWave<'_> {
     pub fn site(&self) -> &Site {
         // The check of programs sees to it that it is there.
@@ -28,12 +48,22 @@ impl ProbeWave<'_> {
     }
 
     /// Warps with active lanes, and these lanes: of fragments those that are no helpers.
-    pub fn warps(&self) -> impl Iterator<Item = (usize, u16)> + use<> {
-        let mut lanes = *self.exec;
-        lanes.iter_mut().zip(self.alive).for_each(|(e, a)| *e &= a);
-        Bits(self.live).map(move |w| (w, lanes[w])).filter(|(_, lanes)| *lanes != 0)
+    #[inline]
+    pub fn warps(&self) -> impl Iterator<Item = (usize, u16)> {
+        Bits(self.live).map(|w| (w, self.exec[w] & self.alive[w])).filter(|(_, lanes)| *lanes != 0)
     }
 
+    /// Lanes of a warp that execute it, helpers among them.
+    pub fn executing(&self, warp: usize) -> u16 {
+        self.exec[warp]
+    }
+
+    /// Lanes of a warp that are no helpers, and have not been given up.
+    pub fn alive(&self, warp: usize) -> u16 {
+        self.alive[warp]
+    }
+
+    #[inline]
     fn row<T: Copy>(&self, of: Operand, warp: usize) -> T {
         debug_assert!(!of.at.is_null());
         // SAFETY: the op's register, which its kernel named (`kernels::probe`); `warp` is one of the wave's, of which a register has the
@@ -42,11 +72,13 @@ impl ProbeWave<'_> {
     }
 
     /// Device addresses, of an access by address.
+    #[inline]
     pub fn addresses(&self, warp: usize) -> [u64; 16] {
         self.row(self.wide, warp)
     }
 
     /// Address and size in bytes of the buffer (0 and 0: none) of an access by a descriptor that all lanes share.
+    #[inline]
     pub fn buffer(&self) -> Option<[u64; 2]> {
         if self.wide.step != 0 {
             return None;
@@ -70,6 +102,7 @@ impl ProbeWave<'_> {
     }
 
     /// Operand `k` of the probe's 32-bit operands ([`shader::ir::ProbeOp::operands`]).
+    #[inline]
     pub fn operand(&self, k: usize, warp: usize) -> Row {
         self.row(self.operands[k], warp)
     }

@@ -10,7 +10,9 @@ use shader::bytecode::ImageCode;
 use shader::ir::TraceOp;
 use std::collections::BTreeMap;
 use std::time::Duration;
-use wave::{Fault, Filtering, Host, ImageWarp, ImageWave, Meaning, Own, ProbeWave, RayWave, TraceWave};
+use wave::{
+    Fault, Filtering, Host, ImageProbe, ImageWarp, ImageWave, Meaning, Own, ProbeWave, RayWave, TraceWave,
+};
 
 /// What an any-hit shader decides.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
@@ -150,6 +152,10 @@ impl Host for RayHost<'_, '_> {
     }
     fn probe(&self, wave: &ProbeWave) {
         self.context.device.probe(wave);
+    }
+    unsafe fn image_probe(&self, code: &ImageCode, warp: &mut ImageWarp, probe: &ImageProbe) {
+        // SAFETY: the caller's descriptors, for the device's host as for this.
+        unsafe { self.context.device.image_probe(code, warp, probe) }
     }
     fn rays(&self, wave: &mut RayWave) {
         self.context.device.rays(wave);

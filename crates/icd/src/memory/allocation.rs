@@ -109,6 +109,12 @@ fn allocate(device: &Device, info: In<vk::MemoryAllocateInfo>) -> Answer<Memory>
     if size > MAX_ALLOCATION || before.saturating_add(size) > heap_size() {
         return fail(vk::Result::ERROR_OUT_OF_DEVICE_MEMORY);
     }
+    let is_own = |memory: &Arc<DeviceMemory>| {
+        // Nobody else has written it.
+        if texel::memory::poison::wanted() {
+            memory.poison();
+        }
+    };
     let made = match info.find::<vk::ImportMemoryFdInfoKHR>() {
         Some(i) if i.handle_type == FD => DeviceMemory::import_fd(device.space(), i.fd, size, ty),
         Some(i) if i.handle_type == DMA_BUF => DeviceMemory::import_dma_buf(device.space(), i.fd, size, ty),
@@ -122,11 +128,11 @@ fn allocate(device: &Device, info: In<vk::MemoryAllocateInfo>) -> Answer<Memory>
                 .find::<vk::MemoryAllocateFlagsInfo>()
                 .is_some_and(|f| f.flags.contains(vk::MemoryAllocateFlags::DEVICE_ADDRESS_CAPTURE_REPLAY));
             let wanted = wanted(device, captured.map(|c| c.opaque_capture_address), for_replay);
-            if ty == SPARSE_TYPE && !export {
-                DeviceMemory::stored_at(device.space(), size, ty, wanted)
-            } else {
-                DeviceMemory::allocate_at(device.space(), size, ty, export, wanted)
-            }
+            let made = match ty == SPARSE_TYPE && !export {
+                true => DeviceMemory::stored_at(device.space(), size, ty, wanted),
+                false => DeviceMemory::allocate_at(device.space(), size, ty, export, wanted),
+            };
+            made.inspect(is_own)
         }
     };
     match made {

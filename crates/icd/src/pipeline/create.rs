@@ -330,8 +330,12 @@ impl Source {
         let fits = |c: &Arc<Compiled>| c.program.stage == stage && layout.has_all(&c.program);
         let code = measured::wanted().then(|| self.code.clone());
         let content = self.content();
-        let done =
-            |compiled| Executable { stage: self.stage, compiled, key, content, blocks, code }.observing();
+        let done = |compiled: Arc<Compiled>| {
+            if machine::sanitizer::wanted() && stage == Stage::Compute {
+                machine::sanitizer::unused(&compiled.program, &self.entry, &layout.unused(&compiled.program));
+            }
+            Executable { stage: self.stage, compiled, key, content, blocks, code }.observing()
+        };
         if let Some((of, compiled)) = &self.ready
             && *of == key
             && fits(compiled)
@@ -397,6 +401,7 @@ impl Source {
             push_bytes: layout.push_bytes,
             cores: modelled_cores(),
             sanitize: machine::sanitizer::wanted(),
+            undefined: undefined(),
             ..Options::new(stage, &self.entry, &binding)
         };
         let program = match self.instrumented {
@@ -418,7 +423,13 @@ pub(crate) fn surroundings(layout: &Layout, h: &mut Hasher128) {
 pub(crate) fn machine_hash(h: &mut Hasher128) {
     modelled_cores().hash(h);
     machine::sanitizer::wanted().hash(h);
+    undefined().hash(h);
     h.write(&CACHE_UUID);
+}
+
+/// The word of undefined contents, if they are to show.
+fn undefined() -> Option<u32> {
+    texel::memory::poison::wanted().then_some(texel::memory::poison::WORD)
 }
 
 /// What shaders can ask of the modelled GPU.

@@ -85,6 +85,14 @@ impl Layout {
         program.bindings().iter().all(has)
     }
 
+    /// Sets and bindings that a program does not use.
+    pub fn unused(&self, program: &Program) -> Vec<(u32, u32)> {
+        let used = program.bindings();
+        let sets = self.sets.iter().enumerate().filter_map(|(s, set)| Some((s as u32, set.as_ref()?)));
+        let all = sets.flat_map(|(s, set)| set.bindings.iter().map(move |b| (s, b.number)));
+        all.filter(|&(s, b)| self.binding(s, b).is_some_and(|b| !used.contains(&b))).collect()
+    }
+
     /// The layout of a pipeline linked from libraries: the sets of all, and push constants for the one that has most.
     pub fn union(parts: &[Arc<Layout>]) -> Layout {
         let count = parts.iter().map(|l| l.sets.len()).max().unwrap_or(0);

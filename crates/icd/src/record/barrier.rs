@@ -2,7 +2,8 @@
 //! of a dependency is its stages, which place work on the time line.
 
 use crate::base::given::{Call, In};
-use crate::record::command_buffer::CommandBuffer;
+use crate::memory::image::Image;
+use crate::record::command_buffer::{CommandBuffer, Recorder};
 use crate::sync::event::Event;
 use gpu::command::{Command, Dependency};
 
@@ -33,6 +34,21 @@ fn stages(info: In<vk::DependencyInfo>) -> Dependency {
 pub(crate) fn cmd_pipeline_barrier2(b: &CommandBuffer, info: In<vk::DependencyInfo>) {
     if let Some(mut r) = b.recording() {
         r.push(Command::Barrier(stages(info)));
+        undefine(&mut r, info);
+    }
+}
+
+/// Contents that a dependency's transitions need not keep are to show that they are undefined, if the user wants that.
+fn undefine(r: &mut Recorder, info: In<vk::DependencyInfo>) {
+    if !texel::memory::poison::wanted() {
+        return;
+    }
+    for m in info.image_memory_barriers() {
+        let from_nothing =
+            m.old_layout == vk::ImageLayout::UNDEFINED && m.new_layout != vk::ImageLayout::UNDEFINED;
+        if let Some(image) = m.object::<Image>(m.image).filter(|_| from_nothing) {
+            r.push(Command::Undefine { image: image.gpu.clone(), range: m.subresource_range });
+        }
     }
 }
 
@@ -58,4 +74,5 @@ pub(crate) fn cmd_wait_events2(b: &CommandBuffer, events: &[vk::Event], infos: I
     }
     let events = events.iter().filter_map(|&e| Some(b.object::<Event>(e)?.gpu.clone())).collect();
     r.push(Command::WaitEvents { events, dependency });
+    infos.iter().for_each(|i| undefine(&mut r, i));
 }

@@ -234,6 +234,7 @@ impl<'a> UnderWay<'a, '_> {
             return Ok(());
         }
         self.show()?;
+        self.of.device.draws(Some((item.serial, &item.place)));
         self.task.draw(item, entries, hidden, &mut self.draws[own]).map_err(|s| item.blame(s))
     }
 
@@ -258,6 +259,7 @@ impl<'a> UnderWay<'a, '_> {
     /// Shades what waits, and counts it as its draws'.
     fn show(&mut self) -> Result<(), Blame> {
         let (task, of) = (&mut *self.task, self.of);
+        of.device.draws(None);
         let r = task.show_all();
         for s in task.shown.drain(..) {
             if let Some(Op::Draw(item)) = of.ops.get(s.op).map(|s| &s.op) {

@@ -50,7 +50,7 @@ fn run(shared: bool, steps: &[Does]) -> Vec<(What, Who)> {
             addresses: &[address; 16],
             values: values.as_ref(),
         };
-        races.access(&access, |_, c| found.push((c.what, (c.by.group, c.by.local))));
+        races.access(&access, |_, _, c| found.push((c.what, (c.by.group, c.by.local))));
     }
     found
 }
@@ -137,10 +137,83 @@ fn readers_of_one_word_race_each_for_itself() {
         let mut races = Races::default();
         let mut found = vec![];
         races.step();
-        races.access(&access(What::Write, 1 << writer, 0), |l, _| found.push(l));
+        races.access(&access(What::Write, 1 << writer, 0), |l, _, _| found.push(l));
         races.step();
-        races.access(&access(What::Read, readers, 1), |l, _| found.push(l));
+        races.access(&access(What::Read, readers, 1), |l, _, _| found.push(l));
         assert_eq!(found.len(), count, "{writer} {readers:#x}");
         assert!(!found.contains(&writer));
     }
+}
+
+/// Accesses of two workgroups of three subgroups to few lines, as kernels make them: rows, words that all read, and others. What is found with lines
+/// is a race by the whole history, and all that is found word by word is found.
+#[test]
+fn lines_find_what_words_find_and_nothing_else() {
+    let mut random = random::Random::new(1);
+    let mut random = |n: u32| random.below(n) as u64;
+    let mut seen = [0u32; 2];
+    for round in 0..3000 {
+        let (mut lines, mut words) = (Races::default(), Races { by_words: true, ..Races::default() });
+        // Group, local, epoch, address, whether it writes.
+        let mut history: Vec<(u32, u32, u32, u64, bool)> = vec![];
+        let mut epochs = [[0u32; 3]; 2];
+        for step in 0..12 {
+            lines.step();
+            words.step();
+            let group = random(1 + round % 2) as u32;
+            if random(4) == 0 {
+                for s in 0..3 {
+                    lines.barrier(group, s);
+                    words.barrier(group, s);
+                    epochs[group as usize][s as usize] += 1;
+                }
+                continue;
+            }
+            let subgroup = random(3) as u32;
+            let locals: [u32; 16] = std::array::from_fn(|l| 16 * subgroup + l as u32);
+            let line = 64 * random(2);
+            let (what, lanes, addresses): (What, u16, [u64; 16]) = match random(4) {
+                0 => (What::Write, 0xFFFF, std::array::from_fn(|l| line + 4 * l as u64)),
+                1 => (What::Read, 0xFFFF, std::array::from_fn(|l| line + 4 * l as u64)),
+                2 => (What::Read, if random(2) == 0 { 0xFFFF } else { 0x00F0 }, [line + 4 * random(16); 16]),
+                _ => {
+                    let what = if random(2) == 0 { What::Write } else { What::Read };
+                    (what, 1 << random(16), [line + 4 * random(16); 16])
+                }
+            };
+            let values = [step as u32 + 1; 16];
+            let access = Access {
+                what,
+                group,
+                subgroup,
+                shared: false,
+                bytes: 4,
+                site: step as u32,
+                lanes,
+                locals: &locals,
+                addresses: &addresses,
+                values: (what == What::Write).then_some(&values),
+            };
+            let mut found = [false; 2];
+            for (races, found) in [&mut lines, &mut words].into_iter().zip(&mut found) {
+                races.access(&access, |_, told, _| *found |= told == Told::Race);
+            }
+            let epoch = epochs[group as usize][subgroup as usize];
+            let mine = (0..16).filter(|l| lanes >> l & 1 == 1).map(|l| (locals[l], addresses[l]));
+            let mine: Vec<(u32, u64)> = mine.collect();
+            let races = mine.iter().any(|&(local, at)| {
+                history.iter().any(|&(g, l, e, a, w)| {
+                    a == at
+                        && (w || what == What::Write)
+                        && (g, l) != (group, local)
+                        && (g != group || e == epoch)
+                })
+            });
+            assert!(!found[0] || races, "round {round}, step {step}: {what:?} {lanes:#x} {addresses:?}");
+            assert!(found[0] || !found[1], "round {round}, step {step}: only words find it");
+            seen[found[0] as usize] += 1;
+            history.extend(mine.iter().map(|&(l, a)| (group, l, epoch, a, what == What::Write)));
+        }
+    }
+    assert!(seen.iter().all(|n| *n > 1000), "{seen:?}");
 }

@@ -5,7 +5,7 @@ use super::access::{Base, Pointer};
 use super::analysis::{CHANGED, DYNAMIC, SETTLES, USED, WRITTEN};
 use super::heap::Resource;
 use super::types::{Type, TypeClass};
-use crate::ir::{DescriptorSource, Input, Value};
+use crate::ir::{DescriptorSource, Input, Value, undefined_bits};
 use crate::options::{Error, Result};
 use crate::spirv::*;
 use rustc_hash::FxHashMap;
@@ -374,7 +374,9 @@ impl<'m> Builder<'m> {
             let v = match init {
                 Some(start) => self.pool[start + k],
                 None if self.opt.sanitize => self.e.input(Input::Undefined, s.ty()),
-                None => self.e.constant(s.ty(), 0),
+                // A component of an output that nothing writes is often one that nobody reads, such as a built-in one.
+                None if output || handles => self.e.constant(s.ty(), 0),
+                None => self.e.constant(s.ty(), undefined_bits(s.ty(), self.opt.undefined)),
             };
             if self.e.ty(v) != s.ty() {
                 return Err(i.bad("the initialiser has another type"));

@@ -5,7 +5,7 @@ use crate::bytecode::{
     Before, Code, DESC_ADDRESS, DESC_DATA, DESC_EMBEDDED, DESC_IN_MEMORY, DESC_INLINE, DESC_TEXELS,
     ImageCode, Op, Program, Reg, n_of, ray_attribute,
 };
-use crate::ir::{Bin, Input, Quad, RayOp, TraceOp, Tri, Ty, Un};
+use crate::ir::{Bin, ImageOp, Input, Quad, RayOp, TraceOp, Tri, Ty, Un};
 use crate::isa::code::{CODES, Field, FieldKind, Words, extension_words, layout};
 use crate::options::{Heap, Result, TABLES};
 use crate::{pairs, twins};
@@ -104,7 +104,7 @@ pub fn check(p: &Program) -> Result<Vec<bool>> {
     if !p.inputs.iter().all(input) || !p.outputs.iter().all(|o| whole(o.1)) {
         return Err(wrong("register of an input or output"));
     }
-    p.images.iter().try_for_each(|i| image(i, &fits))?;
+    p.images.iter().try_for_each(|i| image(i, &fits, p.sites.len()))?;
     Ok(starts)
 }
 
@@ -230,7 +230,7 @@ fn descriptor(p: &Program, pc: usize) -> Result<()> {
     Ok(())
 }
 
-fn image(c: &ImageCode, fits: &impl Fn(Reg) -> bool) -> Result<()> {
+fn image(c: &ImageCode, fits: &impl Fn(Reg) -> bool, sites: usize) -> Result<()> {
     let rooms = [
         (c.coords.len(), 4),
         (c.grad.len(), 6),
@@ -238,7 +238,9 @@ fn image(c: &ImageCode, fits: &impl Fn(Reg) -> bool) -> Result<()> {
         (c.data.len(), 4),
         (c.results.len(), 5),
     ];
-    let good = rooms.into_iter().all(|(n, most)| n <= most)
+    let check = matches!(c.op, ImageOp::Check(_));
+    let good = (!check || (c.component as usize) < sites && c.data.len() >= 2)
+        && rooms.into_iter().all(|(n, most)| n <= most)
         && c.grad.len().is_multiple_of(2)
         && c.registers().all(|r| r.is_none() || fits(r))
         // What an operand of several components has, it has all of.

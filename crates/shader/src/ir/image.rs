@@ -35,6 +35,40 @@ pub enum ImageOp {
     QuerySamples,
     /// Results: (mip level accessed, computed lod).
     QueryLod,
+    /// Sanitised shaders: tells the machine what an operation with these operands is about to do. Its data: the numbers of the workgroup and of
+    /// the invocation as probes have them ([`super::ProbeOp`]), and the texel or a hash of it. Result: not 0 where nothing has written
+    /// the texels.
+    Check(Checked),
+}
+
+/// What a [`ImageOp::Check`] is about.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[repr(u8)]
+pub enum Checked {
+    Sample,
+    Gather,
+    Fetch,
+    Read,
+    Write,
+    Atomic,
+}
+
+impl Checked {
+    pub const ALL: [Checked; 6] =
+        [Checked::Sample, Checked::Gather, Checked::Fetch, Checked::Read, Checked::Write, Checked::Atomic];
+
+    /// What an operation is checked as, if it touches texels.
+    pub fn of(op: ImageOp) -> Option<Checked> {
+        match op {
+            ImageOp::Sample => Some(Checked::Sample),
+            ImageOp::Gather => Some(Checked::Gather),
+            ImageOp::Fetch => Some(Checked::Fetch),
+            ImageOp::Read => Some(Checked::Read),
+            ImageOp::Write => Some(Checked::Write),
+            ImageOp::Atomic(_) => Some(Checked::Atomic),
+            _ => None,
+        }
+    }
 }
 
 /// What numbers a texel gives or takes in registers.
@@ -80,7 +114,7 @@ pub struct ImageInst {
     pub offsets: Vec<Value>,
     pub sample: Option<Value>,
     pub min_lod: Option<Value>,
-    /// Gather's component.
+    /// Gather's component; a check's site.
     pub component: u32,
     /// Texel to write (4), or the atomic's value (and comparator second).
     pub data: Vec<Value>,
@@ -95,7 +129,7 @@ impl ImageInst {
     pub fn results(&self) -> u32 {
         match self.op {
             ImageOp::Write => 0,
-            ImageOp::Atomic(_) | ImageOp::QueryLevels | ImageOp::QuerySamples => 1,
+            ImageOp::Atomic(_) | ImageOp::QueryLevels | ImageOp::QuerySamples | ImageOp::Check(_) => 1,
             ImageOp::Sample if self.dref.is_some() => 1,
             ImageOp::Sample | ImageOp::Gather | ImageOp::Fetch | ImageOp::Read => 4,
             ImageOp::QueryLod => 2,
@@ -109,9 +143,9 @@ impl ImageInst {
             }
         }
     }
-    /// The results are no tuple: there is none, or an atomic's one value of the texel's width.
+    /// The results are no tuple: there is none, or one value, of an atomic one of the texel's width.
     pub fn is_single(&self) -> bool {
-        matches!(self.op, ImageOp::Write | ImageOp::Atomic(_))
+        matches!(self.op, ImageOp::Write | ImageOp::Atomic(_) | ImageOp::Check(_))
     }
     /// Parts of the result tuple, the residency code counted; 0 where it is none.
     pub fn parts(&self) -> u32 {

@@ -31,10 +31,10 @@ use std::fmt;
 
 pub use crate::isa::{AtomicOp, Bin, Quad, ReduceOp, Scan, Tri, Un};
 pub use descriptor::DescriptorSource;
-pub use image::{Dim, ImageInst, ImageOp, TexelType};
+pub use image::{Checked, Dim, ImageInst, ImageOp, TexelType};
 pub use input::Input;
 pub use place::{Mem, MemFlags, Place};
-pub use probe::{Decides, ProbeOp, Region, Site, Undefined};
+pub use probe::{Decides, ProbeOp, Region, Site, Undefined, undefined_bits};
 pub use ray::{Intersection, RayAttribute, RayOp, TraceOp, ray_input};
 pub use readers::Readers;
 pub use stored::Stored;

@@ -1,6 +1,6 @@
 //! What a sanitised shader tells the machine that runs it (`tuff sanitize`).
 
-use super::{Mem, Origin, Place, Value};
+use super::{Mem, Origin, Place, Ty, Value};
 
 /// What happens at a [`Site`].
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -14,25 +14,37 @@ pub enum ProbeOp {
     Barrier,
     /// The invocation orders its own accesses, or works with others of its subgroup.
     Fence,
+    /// A [`Self::Fence`] that makes a derivative of the values of a quad.
+    Quad,
+    /// Fragments that may be compared with others begin.
+    Begin,
     /// A value decides something ([`Decides`]) that is undefined in the lanes where operand 0 is not 0: it is the number of the site
     /// where the undefined value was born, plus 2.
     Fault,
 }
 
 impl ProbeOp {
-    pub const ALL: [ProbeOp; 6] =
-        [ProbeOp::Read, ProbeOp::Write, ProbeOp::Atomic, ProbeOp::Barrier, ProbeOp::Fence, ProbeOp::Fault];
+    pub const ALL: [ProbeOp; 8] = [
+        ProbeOp::Read,
+        ProbeOp::Write,
+        ProbeOp::Atomic,
+        ProbeOp::Barrier,
+        ProbeOp::Fence,
+        ProbeOp::Quad,
+        ProbeOp::Begin,
+        ProbeOp::Fault,
+    ];
 
     pub fn is_access(self) -> bool {
         matches!(self, ProbeOp::Read | ProbeOp::Write | ProbeOp::Atomic)
     }
     /// Operands of 32 bits: at last the number of the workgroup in the dispatch, and that of the invocation in it with that of its subgroup
-    /// in the upper half; of an access the byte offset (0 where
+    /// in the upper half (of fragments 1 and the number of the pixel where an interlock orders those of a pixel, else zeros); of an access the byte offset (0 where
     /// the address is a B64) and the stored word before them, of a fault the number of the site and the value.
     pub fn operands(self) -> usize {
         match self {
             ProbeOp::Read | ProbeOp::Write | ProbeOp::Atomic | ProbeOp::Fault => 4,
-            ProbeOp::Barrier | ProbeOp::Fence => 2,
+            ProbeOp::Barrier | ProbeOp::Fence | ProbeOp::Quad | ProbeOp::Begin => 2,
         }
     }
 }
@@ -47,10 +59,12 @@ pub enum Region {
     Global,
     /// The workgroup's.
     Shared,
+    /// A texel, by descriptor and coordinates.
+    Image,
 }
 
 impl Region {
-    pub const ALL: [Region; 3] = [Region::Buffer, Region::Global, Region::Shared];
+    pub const ALL: [Region; 4] = [Region::Buffer, Region::Global, Region::Shared, Region::Image];
 
     /// The region of a place, and its B64 and B32 operands. `None`: the invocation's own memory, or push constants.
     pub fn of(place: &Place) -> Option<(Region, Option<Value>, Option<Value>)> {
@@ -79,6 +93,34 @@ pub enum Undefined {
     NotFinite,
     /// A float that the integer type cannot hold.
     Conversion,
+    /// Memory of the device that nothing has written.
+    Memory,
+    /// Texels that nothing has written.
+    Texel,
+    /// Push constants that nothing has set.
+    Push,
+    /// A vertex's attribute that nothing has written.
+    Attribute,
+    /// The whole state of a loop, which is as it was an iteration before. (Nothing is undefined, but told in the same way.)
+    Unchanged,
+}
+
+impl Undefined {
+    /// It is what undefined memory holds ([`crate::options::Options::undefined`]): a copy of it is as undefined.
+    pub fn is_copied(self) -> bool {
+        use Undefined::*;
+        matches!(self, Memory | Texel | Push | Attribute)
+    }
+}
+
+/// The bits of an undefined value, where undefined contents are to show as this word.
+pub fn undefined_bits(ty: Ty, word: Option<u32>) -> u64 {
+    let word = word.unwrap_or(0) as u64;
+    match ty {
+        Ty::B32 => word,
+        Ty::B64 => word << 32 | word,
+        _ => 0,
+    }
 }
 
 /// What a value decides.
@@ -88,8 +130,14 @@ pub enum Decides {
     Branch,
     /// Where an access goes.
     Address,
-    /// What others see: memory, an image, an output.
+    /// What others see: memory or an image, and so a copy of an undefined value may lie there.
     Stored,
+    /// What others see of an output: a colour, a place on the screen.
+    Shown,
+    /// What the next stage gets.
+    Handed,
+    /// Whether a loop ever ends.
+    End,
 }
 
 /// A place in a shader that tells what happens there.

@@ -222,12 +222,17 @@ impl Place {
 
 impl ImageInst {
     fn effect(&self) -> Effect {
-        if matches!(self.op, ImageOp::Write | ImageOp::Atomic(_)) { Effect::Memory } else { Effect::None }
+        match self.op {
+            ImageOp::Write | ImageOp::Atomic(_) => Effect::Memory,
+            ImageOp::Check(_) => Effect::Other,
+            _ => Effect::None,
+        }
     }
     /// The texture unit only reads; what a descriptor says itself is one instruction's arithmetic.
     fn cost(&self) -> Cost {
         match self.op {
             ImageOp::Write | ImageOp::Atomic(_) => Cost::LS,
+            ImageOp::Check(_) => Cost::FREE,
             ImageOp::QuerySize | ImageOp::QueryLevels | ImageOp::QuerySamples => Cost::arithmetic(0, 1, 0),
             ImageOp::Sample | ImageOp::Gather | ImageOp::Fetch | ImageOp::Read | ImageOp::QueryLod => {
                 Cost::TEX

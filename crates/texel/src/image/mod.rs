@@ -5,6 +5,7 @@ pub mod blocks;
 pub mod discarded;
 pub mod layout;
 mod packed;
+mod undefined;
 
 pub use blank::Blank;
 pub use blocks::{Parts, Split};

@@ -4,6 +4,7 @@
 //! The range has two halves. In the first one every byte is like every other; the second one has sparse resources that need not be
 //! bound everywhere, whose holes read as zero and keep nothing ([`sparse`]): stores ask there, and only there.
 
+pub mod poison;
 mod space;
 pub mod sparse;
 
@@ -18,11 +19,12 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
 pub const GRANULE: u64 = 64 << 10;
 
 fn map(at: *mut u8, size: u64, fd: i32, flags: i32) -> Option<*mut u8> {
-    map_part(at, size, fd, 0, flags)
+    let kind = if fd >= 0 { libc::MAP_SHARED } else { libc::MAP_PRIVATE | libc::MAP_ANONYMOUS };
+    map_part(at, size, fd, 0, flags, kind)
 }
 
-fn map_part(at: *mut u8, size: u64, fd: i32, offset: u64, flags: i32) -> Option<*mut u8> {
-    let kind = if fd >= 0 { libc::MAP_SHARED } else { libc::MAP_PRIVATE | libc::MAP_ANONYMOUS };
+/// `kind`: whether what is written goes to the file.
+fn map_part(at: *mut u8, size: u64, fd: i32, offset: u64, flags: i32, kind: i32) -> Option<*mut u8> {
     // SAFETY: maps fresh memory, or replaces (MAP_FIXED) a range that the arena owns.
     let p = unsafe {
         libc::mmap(

@@ -300,7 +300,7 @@ impl DeviceMemory {
         let (fd, range) = store().zip(reserve()).ok_or(none)?;
         let ptr = space.find(own, reserved, wanted)?;
         let offset = ptr as u64 - range.base;
-        if map_part(ptr, reserved, fd.as_raw_fd(), offset, libc::MAP_FIXED).is_none() {
+        if map_part(ptr, reserved, fd.as_raw_fd(), offset, libc::MAP_FIXED, libc::MAP_SHARED).is_none() {
             space.give(ptr as u64, reserved);
             return Err(none);
         }
@@ -398,7 +398,8 @@ impl DeviceMemory {
         if !within(memory.bindable(), offset) {
             return false;
         }
-        let bind = || map_part(address, bytes, fd, first + offset, libc::MAP_FIXED).is_some();
+        let bind =
+            || map_part(address, bytes, fd, first + offset, libc::MAP_FIXED, libc::MAP_SHARED).is_some();
         let done = table.replace(at, bytes, Some((memory.clone(), offset)), bind);
         if done {
             mark(address as u64, bytes, true);

@@ -60,7 +60,7 @@ pub(crate) use stores_tests::stores_are_those_of_the_warps;
 pub(crate) use tests::{kernels_agree_with_the_general_path, lines_of_large_images};
 pub use texel::{
     Grid, TexelData, buffer_load_warp, buffer_store_warp, fetch_warp, has_atomics, load_warp, missing_texels,
-    store_warp, texel_pointers,
+    store_warp, texel_addresses, texel_pointers,
 };
 pub use view::{BufferView, ImageView, Level, outside};
 #[cfg(test)]

@@ -53,6 +53,24 @@ pub(super) fn found<'a>(
     Some((l, place(view, l, coords, lane).filter(|_| exists)?, n))
 }
 
+/// Addresses of texels, or of the blocks that hold them; null where there is none. `lod` is relative to the view.
+pub fn texel_addresses(
+    view: &ImageView,
+    coords: &[[u32; 16]],
+    lod: Option<&[u32; 16]>,
+    sample: Option<&[u32; 16]>,
+    mask: u16,
+) -> [*mut u8; 16] {
+    let mut out = [std::ptr::null_mut(); 16];
+    for lane in lanes(mask) {
+        if let Some((l, [x, y, z, layer], n)) = found(view, coords, lod, sample, lane) {
+            // SAFETY: it was found.
+            out[lane] = unsafe { view.block(l, x, y, z, layer, n) };
+        }
+    }
+    out
+}
+
 /// Lanes of the mask whose texels have no memory; texels that do not exist need none.
 pub fn missing_texels(
     view: &ImageView,

@@ -39,6 +39,10 @@ fn rule(kind: Kind) -> Value {
         Kind::OutOfBounds => "An access past the end of a buffer or of the workgroup's memory",
         Kind::NullDescriptor => "An access through a descriptor that names nothing",
         Kind::Uninitialized => "A value that nothing has written decides something",
+        Kind::Divergence => "Not all invocations that have to take part are there together",
+        Kind::EndlessLoop => "A loop never ends, or a shader did not end in time",
+        Kind::DeadStore => "A store is replaced before anything reads it",
+        Kind::UnusedBinding => "A binding of the pipeline's layout that the shader does not use",
         Kind::Arithmetic => "A result that SPIR-V leaves undefined, or that is not finite, is stored",
     };
     json!({ "id": kind.name(), "shortDescription": { "text": about } })

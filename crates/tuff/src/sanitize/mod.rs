@@ -21,8 +21,8 @@ use suppressions::Suppressions;
   tuff sanitize --only data-race --report findings.html -- ./program
   tuff sanitize --suppress known.txt --sarif findings.sarif -- ./program
 
-Kinds: data-race, out-of-bounds, null-descriptor, uninitialized, arithmetic. A line of a suppression file is a kind (or *) and,
-after a space, text that the finding's line contains; lines that begin with # are comments. More: docs/sanitize.md.")]
+Kinds: data-race, out-of-bounds, null-descriptor, uninitialized, arithmetic, divergence, endless-loop; with --only also dead-store and
+unused-binding. A line of a suppression file is a kind (or *) and, after a space, text that the finding's line contains; lines that begin with # are comments. More: docs/sanitize.md.")]
 pub struct Args {
     /// Report only findings of these kinds (separated by commas).
     #[arg(long, value_delimiter = ',', value_parser = kind)]
@@ -91,7 +91,9 @@ fn gathered(files: &[PathBuf], only: &[Kind], suppressions: &Suppressions) -> Re
         report.accesses += file.accesses;
         report.unfollowed += file.unfollowed;
         for finding in file.findings {
-            if !only.is_empty() && !only.contains(&finding.kind) {
+            let wanted =
+                if only.is_empty() { !finding.kind.is_advice() } else { only.contains(&finding.kind) };
+            if !wanted {
                 continue;
             }
             match suppressions.has(&finding) {

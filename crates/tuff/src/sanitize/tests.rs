@@ -19,7 +19,14 @@ pub fn finding() -> Finding {
         here: at("read", 12),
         there: Some(at("write", 10)),
         invocations: vec![[0, 0], [0, 16]],
-        memory: Memory { space: Space::Shared, binding: None, offset: 64, bytes: 4, size: Some(256) },
+        memory: Memory {
+            space: Space::Shared,
+            binding: None,
+            offset: 64,
+            bytes: 4,
+            size: Some(256),
+            texel: None,
+        },
         count: 3,
     }
 }

@@ -7,6 +7,7 @@ use std::fmt::Write;
 /// A place in a shader, as compilers write it if the module has lines.
 pub fn place(l: &Location) -> String {
     match l.file.is_empty() {
+        true if l.function == 0 => "the pipeline's layout".into(),
         true => format!("block %{} of function %{}", l.block, l.function),
         false => format!("{}:{}", l.file, l.line),
     }
@@ -37,6 +38,19 @@ pub fn memory(f: &Finding) -> String {
         (Space::Address, _) => format!("device address {:#x}, {} bytes", m.offset, m.bytes),
         (Space::Shared, _) => {
             format!("bytes {} to {}{} of the workgroup's memory", m.offset, last(f), of(m.size))
+        }
+        (Space::Texel, _) => {
+            let list = |of: Vec<String>| of.join(", ");
+            let texel = m.texel.as_ref().map_or("texels".into(), |t| {
+                let at = list(t.at.iter().map(i64::to_string).collect());
+                let of: Vec<String> = t.of.iter().map(u32::to_string).collect();
+                format!("texel ({at}) of {}", of.join(" × "))
+            });
+            let image = match m.binding {
+                Some((set, binding)) => format!(" of the image at set {set}, binding {binding}"),
+                None => " of an image".into(),
+            };
+            texel + &image
         }
         (Space::Value, _) => String::new(),
     }
@@ -74,7 +88,9 @@ pub fn told(report: &Report) -> String {
             let _ = writeln!(out, "  {} here: {}", f.here.what, place(&f.here));
             let _ = writeln!(out, "  {}: {}", origin(f, there), place(there));
         }
-        let _ = writeln!(out, "  first seen in {}, {}", f.command, invocations(f));
+        let by = invocations(f);
+        let by = if by.is_empty() { by } else { format!(", {by}") };
+        let _ = writeln!(out, "  first seen in {}{by}", f.command);
         let _ = writeln!(out, "  {}", times(f.count));
     }
     let n = report.findings.len();

@@ -5,10 +5,11 @@ use super::mask::{Bits, broken_quads, has_whole_quads};
 use super::regs::{dst32, dst64, src32, src64};
 use crate::flush::Mode;
 use crate::host::{ImageWarp, ImageWave, Own};
+use crate::probe::ImageProbe;
 use crate::state::{At, State};
 use crate::{Filter, Filtering};
 use shader::bytecode::{ImageCode, Op, Reg};
-use shader::ir::{Dim, ImageOp, TexelType};
+use shader::ir::{Checked, Dim, ImageOp, TexelType};
 use shader::options::TEXELS;
 use simd::Steps;
 use simd::rows::{ImageRows, LevelRows, Rows};
@@ -85,7 +86,8 @@ unsafe fn name(c: &ImageCode, x: &mut ImageWarp, image: u64, sampler: u64) {
 /// Whether a lane's result depends on the coordinates of its quad's others.
 #[inline(always)]
 fn has_footprint(c: &ImageCode) -> bool {
-    matches!(c.op, ImageOp::Sample | ImageOp::QueryLod) && c.lod.is_none() && c.grad.is_empty()
+    let filtered = matches!(c.op, ImageOp::Sample | ImageOp::QueryLod | ImageOp::Check(Checked::Sample));
+    filtered && c.lod.is_none() && c.grad.is_empty()
 }
 
 /// Whether the level depends on nothing but coordinates and an explicit level.
@@ -466,12 +468,40 @@ unsafe fn each(st: &mut State, c: &ImageCode, x: &mut ImageWarp, own: &Own, stor
     }
 }
 
+/// Tells the host what an operation is about to do, a warp at a time.
+#[inline(never)]
+fn check(st: &mut State, c: &ImageCode, op: At) -> *const Op {
+    // SAFETY: the worker's own, used by nobody else while the kernel runs; the program that the wave runs lives as long as the wave does.
+    let (x, program) = unsafe { (&mut *st.image_warp, &*st.program) };
+    for w in Bits(st.live) {
+        let exec = st.exec[w];
+        if exec == 0 {
+            continue;
+        }
+        let probe = ImageProbe { program, site: c.component, alive: st.alive[w], warp: w, executing: exec };
+        // SAFETY: the op's registers, a live warp; descriptors that DESC gave, whose writer put views and samplers there.
+        unsafe {
+            gather(st, c, false, w, x);
+            for group in named(st, c, w, exec).groups(exec) {
+                (x.view, x.sampler, x.mask) = (group.view, group.sampler, group.mask);
+                st.host.image_probe(c, x, &probe);
+            }
+            x.mask = exec;
+            scatter(st, c, false, w, x);
+        }
+    }
+    op.on(1)
+}
+
 #[inline(always)]
 fn image<L: Steps>(_: L, st: &mut State, op: At) -> *const Op {
     // What texels are is not for the shader to say.
     let _mode = Mode::flushed(false);
     // SAFETY: the program has such an image operation: the check.
     let c = unsafe { &*st.images.add(op.imm as usize) };
+    if matches!(c.op, ImageOp::Check(_)) {
+        return check(st, c, op);
+    }
     let texels = !matches!(
         c.op,
         ImageOp::QuerySize | ImageOp::QueryLevels | ImageOp::QuerySamples | ImageOp::QueryLod

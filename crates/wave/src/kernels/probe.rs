@@ -2,12 +2,29 @@
 
 use super::forms::kernels;
 use super::regs::{src32, src64};
+use crate::bits::Bits;
 use crate::flush::Mode;
 use crate::probe::{PROBE_OPERANDS, ProbeWave};
 use crate::rays::Operand;
 use crate::state::{At, State};
 use shader::bytecode::{Reg, n_of};
+use shader::ir::ProbeOp;
 use simd::Steps;
+
+/// Whether a row of a live warp has anything but zeros.
+///
+/// # Safety
+/// The operand is a register's.
+#[inline(always)]
+unsafe fn any(st: &State, of: Operand) -> bool {
+    let mut all = [0u32; 16];
+    for w in Bits(st.live) {
+        // SAFETY: the caller's.
+        let row = unsafe { of.at.add(w * of.step).cast::<[u32; 16]>().read() };
+        all.iter_mut().zip(row).for_each(|(all, v)| *all |= v);
+    }
+    all.iter().fold(0, |all, v| all | v) != 0
+}
 
 #[inline(always)]
 fn probe<L: Steps>(_: L, st: &mut State, op: At) -> *const shader::bytecode::Op {
@@ -17,6 +34,13 @@ fn probe<L: Steps>(_: L, st: &mut State, op: At) -> *const shader::bytecode::Op 
         // SAFETY: the op has so many registers: the check goes by its bits.
         let (at, words) = src32(st, unsafe { op.value(n, i) });
         *row = Operand { at: at.cast(), step: words * 4 };
+    }
+    // SAFETY: the program that the wave runs lives as long as the wave does.
+    let program = unsafe { &*st.program };
+    // Most values are defined.
+    // SAFETY: the rows of the op's first register, in live warps.
+    if program.sites[op.imm as usize].op == ProbeOp::Fault && !unsafe { any(st, operands[0]) } {
+        return op.after(n);
     }
     // Either a descriptor or an address, if there is one.
     let wide: Reg = if op.b.is_none() { op.c } else { op.b };
@@ -29,16 +53,7 @@ fn probe<L: Steps>(_: L, st: &mut State, op: At) -> *const shader::bytecode::Op 
     };
     let host = st.host;
     let (exec, alive) = (st.exec, st.alive);
-    let wave = ProbeWave {
-        // SAFETY: the program that the wave runs lives as long as the wave does.
-        program: unsafe { &*st.program },
-        site: op.imm,
-        live: st.live,
-        exec: &exec,
-        alive: &alive,
-        wide,
-        operands,
-    };
+    let wave = ProbeWave { program, site: op.imm, live: st.live, exec: &exec, alive: &alive, wide, operands };
     let _mode = Mode::flushed(false);
     host.probe(&wave);
     op.after(n)

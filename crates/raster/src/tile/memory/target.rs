@@ -11,6 +11,7 @@ use crate::state::Rect;
 use ash::vk;
 use std::ops::Range;
 use texel::image::{Image, Packed};
+use texel::memory::poison;
 
 /// No framebuffer is larger (pixels).
 const MAX_SIDE: i32 = 16384;
@@ -151,6 +152,11 @@ impl Targets {
                         // SAFETY: as above.
                         unsafe { p.set_alike(tile, false) };
                     }
+                    // What memory holds shows that it is undefined. (The modelled GPU does not read it.)
+                    _ if poison::wanted() => unsafe {
+                        p.transfer(here, &self.area, Way::Load);
+                        p.set_alike(tile, false);
+                    },
                     // What the last tile left would go to memory otherwise.
                     // SAFETY: as above.
                     _ if p.store == vk::AttachmentStoreOp::STORE => unsafe { p.fill_with(tile, &[0; 16]) },

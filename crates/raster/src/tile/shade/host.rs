@@ -6,7 +6,7 @@ use shader::bytecode::ImageCode;
 use shader::ir::{Dim, ImageOp};
 use std::cell::Cell;
 use std::time::Duration;
-use wave::{Filtering, Host, ImageWarp, ImageWave, Meaning, Own, ProbeWave, RayWave};
+use wave::{Filtering, Host, ImageProbe, ImageWarp, ImageWave, Meaning, Own, ProbeWave, RayWave};
 
 pub struct TileHost<'a> {
     pub device: &'a DeviceHost<'a>,
@@ -100,6 +100,10 @@ impl Host for TileHost<'_> {
     }
     fn probe(&self, wave: &ProbeWave) {
         self.device.probe(wave);
+    }
+    unsafe fn image_probe(&self, code: &ImageCode, warp: &mut ImageWarp, probe: &ImageProbe) {
+        // SAFETY: the caller's descriptors, for the device's host as for this.
+        unsafe { self.device.image_probe(code, warp, probe) }
     }
     fn rays(&self, wave: &mut RayWave) {
         self.device.rays(wave);

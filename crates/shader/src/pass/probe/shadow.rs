@@ -3,12 +3,14 @@
 //! machine its shadow.
 //!
 //! Words of the workgroup's memory and private words have shadows too, in as many words more. Copying is not deciding: a shadow goes with
-//! the value through memory of these two kinds. What buffers hold counts as defined.
+//! the value through memory of these two kinds. Other memory has none: undefined words of it are told by what they hold ([`super::memory`]).
 //!
 //! Where it is not known whether an undefined bit matters, the result counts as defined (`x & mask`): nothing is reported that is right.
 
+use crate::interface::POSITION;
 use crate::ir::*;
 use crate::isa::operands;
+use std::collections::HashMap;
 
 /// Numbers of memory's shadows below this: 0 is a word that nothing has written, 1 a defined one.
 const FIRST: u32 = 2;
@@ -16,8 +18,14 @@ const FIRST: u32 = 2;
 const MAX_WORDS: u32 = 1 << 14;
 
 pub(super) struct Shadows<'a> {
-    shader: &'a mut Shader,
+    pub(super) shader: &'a mut Shader,
     invocation: [Value; 2],
+    /// The checks of image operations, which tell where texels are undefined.
+    checks: HashMap<Value, Value>,
+    /// What undefined memory holds, if that is known.
+    pub(super) pattern: Option<u32>,
+    /// Blocks that end loops, with these loops' headers.
+    turns: Vec<(usize, usize)>,
     /// Values that may be undefined.
     may: Vec<bool>,
     /// Their shadows; of a tuple those of its parts.
@@ -25,7 +33,7 @@ pub(super) struct Shadows<'a> {
     parts: Vec<Vec<Value>>,
     /// What the block holds so far.
     out: Vec<Value>,
-    origin: Origin,
+    pub(super) origin: Origin,
     stretch: usize,
     /// Bytes of the workgroup's memory and private words before shadows were added; 0: these have none.
     shared: u32,
@@ -33,7 +41,12 @@ pub(super) struct Shadows<'a> {
 }
 
 /// Adds shadows, and probes where values decide something.
-pub(super) fn add(shader: &mut Shader, invocation: [Value; 2]) {
+pub(super) fn add(
+    shader: &mut Shader,
+    invocation: [Value; 2],
+    checks: HashMap<Value, Value>,
+    pattern: Option<u32>,
+) {
     let compute = shader.stage == Stage::Compute;
     // Other stages have memory that the machine writes, and outputs that are memory: what they hand to each other.
     let followed = matches!(shader.stage, Stage::Compute | Stage::Vertex | Stage::Fragment);
@@ -45,6 +58,9 @@ pub(super) fn add(shader: &mut Shader, invocation: [Value; 2]) {
     let mut all = Shadows {
         shader,
         invocation,
+        checks,
+        pattern,
+        turns: vec![],
         may: vec![false; n],
         of: vec![None; n],
         parts: vec![vec![]; n],
@@ -55,6 +71,7 @@ pub(super) fn add(shader: &mut Shader, invocation: [Value; 2]) {
         scratch,
     };
     if followed {
+        all.turns = all.closed_loops();
         all.find();
         all.phis();
         for b in 0..all.shader.blocks.len() {
@@ -98,9 +115,13 @@ impl Shadows<'_> {
         let is = |v: &Value| self.may[v.0 as usize];
         match &s.data(v).inst {
             Inst::Input(Input::Undefined) => true,
+            Inst::Input(Input::Varying(_)) => self.pattern.is_some() && s.stage == Stage::Vertex,
             Inst::Load { place: Place::Shared { .. }, .. } => self.shared != 0,
             Inst::Load { place: Place::Scratch { .. }, .. } => self.scratch != 0,
+            Inst::Load { place, .. } => self.has_pattern(place),
             Inst::Atomic { place: Place::Shared { .. }, .. } => self.shared != 0,
+            Inst::Atomic { place, mem: Mem::B32, .. } => self.has_pattern(place),
+            Inst::Image(i) => self.pattern.is_some() && i.parts() != 0 && self.checks.contains_key(&v),
             Inst::Bin(Bin::And, a, b) | Inst::Bin(Bin::BAnd | Bin::BOr, a, b) => {
                 let masks = s.as_const(*a).or(s.as_const(*b)).is_some();
                 !masks && (is(a) || is(b))
@@ -139,23 +160,23 @@ impl Shadows<'_> {
         }
     }
 
-    fn push(&mut self, inst: Inst, ty: Ty) -> Value {
+    pub(super) fn push(&mut self, inst: Inst, ty: Ty) -> Value {
         self.shader.values.push(ValueData { inst, ty, flags: ValueFlags::default() });
         let v = Value(self.shader.values.len() as u32 - 1);
         self.out.push(v);
         v
     }
-    fn word(&mut self, bits: u32) -> Value {
+    pub(super) fn word(&mut self, bits: u32) -> Value {
         self.push(Inst::Const(bits as u64), Ty::B32)
     }
-    fn bin(&mut self, op: Bin, a: Value, b: Value, ty: Ty) -> Value {
+    pub(super) fn bin(&mut self, op: Bin, a: Value, b: Value, ty: Ty) -> Value {
         self.push(Inst::Bin(op, a, b), ty)
     }
-    fn select(&mut self, c: Value, a: Value, b: Value) -> Value {
+    pub(super) fn select(&mut self, c: Value, a: Value, b: Value) -> Value {
         self.push(Inst::Tri(Tri::Select, c, a, b), Ty::B32)
     }
     /// The number of a new site where undefined values are born.
-    fn birth(&mut self, undefined: Undefined) -> Value {
+    pub(super) fn birth(&mut self, undefined: Undefined) -> Value {
         let site = Site { undefined: Some(undefined), ..Site::new(ProbeOp::Fault, self.origin) };
         self.shader.sites.push(site);
         let number = self.shader.sites.len() as u32 - 1 + FIRST;
@@ -217,11 +238,15 @@ impl Shadows<'_> {
             let told = self.shader.origin(v, &mut self.stretch);
             self.origin = if told == Origin::default() { self.shader.blocks[b].origin } else { told };
             self.sinks(v);
+            self.added_to(v);
             self.memory_before(v);
             self.out.push(v);
             if (v.0 as usize) < self.may.len() && self.may[v.0 as usize] {
                 self.value(v);
             }
+        }
+        if let Some(header) = self.turns.iter().find(|t| t.0 == b).map(|t| t.1) {
+            self.turn(header);
         }
         if let Term::Branch { cond, .. } = self.shader.blocks[b].term {
             self.decides(Decides::Branch, cond);
@@ -229,14 +254,33 @@ impl Shadows<'_> {
         self.shader.blocks[b].insts = std::mem::take(&mut self.out);
     }
 
+    /// Values before shadows were added.
+    pub(super) fn may_len(&self) -> usize {
+        self.may.len()
+    }
+
     /// The probe of a value that decides something.
     fn decides(&mut self, what: Decides, v: Value) {
+        self.decides_as(what, v, 4);
+    }
+
+    /// `bytes`: what memory gets of it.
+    fn decides_as(&mut self, what: Decides, v: Value, bytes: u32) {
         let Some(shadow) = self.shadow(v) else { return };
+        // Where a copy ends up a NaN keeps its bits.
+        let copied = self.copied(v);
         let value = match self.shader.ty(v) {
-            Ty::B32 => v,
-            _ => self.word(0),
+            Ty::B32 => Some(copied),
+            Ty::B64 => Some(self.push(Inst::Un(Un::Lo32, copied), Ty::B32)),
+            _ => None,
         };
-        let site = Site { decides: Some(what), ..Site::new(ProbeOp::Fault, self.origin) };
+        self.fault(what, shadow, value, bytes);
+    }
+
+    /// The probe of a shadow.
+    pub(super) fn fault(&mut self, what: Decides, shadow: Value, value: Option<Value>, bytes: u32) {
+        let value = value.unwrap_or_else(|| self.word(0));
+        let site = Site { decides: Some(what), bytes, ..Site::new(ProbeOp::Fault, self.origin) };
         self.shader.sites.push(site);
         let site = self.shader.sites.len() as u32 - 1;
         let [group, local] = self.invocation;
@@ -248,27 +292,56 @@ impl Shadows<'_> {
 
     /// A component of an output that nothing writes: no decision of the shader's, for blocks have members that are not used, and colours
     /// are often written without alpha.
-    fn is_unwritten(&self, mut v: Value) -> bool {
+    fn is_unwritten(&self, v: Value) -> bool {
+        self.shader.data(self.copied(v)).inst == Inst::Input(Input::Undefined)
+    }
+
+    /// What a value is a copy of.
+    fn copied(&self, mut v: Value) -> Value {
         while let Inst::Un(Un::FCanon | Un::Mov | Un::F16Round, of) = self.shader.data(v).inst {
             v = of;
         }
-        self.shader.data(v).inst == Inst::Input(Input::Undefined)
+        v
+    }
+
+    /// A texel as an image operation gave it, or a choice that it takes part in: what is stored of it is a copy.
+    fn is_texel(&self, v: Value) -> bool {
+        self.is_texel_after(v, 4)
+    }
+
+    /// `ways`: choices that are followed.
+    fn is_texel_after(&self, v: Value, ways: u32) -> bool {
+        match &self.shader.data(self.copied(v)).inst {
+            Inst::Part(tuple, _) => matches!(self.shader.data(*tuple).inst, Inst::Image(_)),
+            Inst::Tri(Tri::Select, _, a, b) if ways > 0 => {
+                [a, b].into_iter().any(|v| self.is_texel_after(*v, ways - 1))
+            }
+            Inst::Phi(sources) if ways > 0 => sources.iter().any(|(_, v)| self.is_texel_after(*v, ways - 1)),
+            _ => false,
+        }
     }
 
     /// Probes before an instruction: addresses, and values that others see.
     fn sinks(&mut self, v: Value) {
-        let (place, stored): (Option<Place>, Vec<Value>) = match &self.shader.data(v).inst {
-            Inst::Load { place, .. } => (Some(*place), vec![]),
-            Inst::Store { place, values, .. } => {
-                let seen = matches!(place, Place::Buffer { .. } | Place::Global { .. });
-                (Some(*place), values.iter().copied().filter(|_| seen).collect())
+        let seen = |place: &Place| matches!(place, Place::Buffer { .. } | Place::Global { .. });
+        let (place, stored, bytes): (Option<Place>, Vec<Value>, u32) = match &self.shader.data(v).inst {
+            Inst::Load { place, .. } => (Some(*place), vec![], 0),
+            Inst::Store { place, values, mem, .. } => {
+                let stored = values.iter().copied().filter(|v| seen(place) && !self.is_texel(*v));
+                (Some(*place), stored.collect(), mem.bytes())
             }
-            Inst::Atomic { place, a, b, .. } => {
-                let seen = matches!(place, Place::Buffer { .. } | Place::Global { .. });
-                (Some(*place), [Some(*a), *b].into_iter().flatten().filter(|_| seen).collect())
+            Inst::Atomic { place, a, b, mem, .. } => {
+                let stored = [Some(*a), *b].into_iter().flatten().filter(|_| seen(place));
+                (Some(*place), stored.collect(), mem.bytes())
             }
-            Inst::Image(i) if matches!(i.op, ImageOp::Write | ImageOp::Atomic(_)) => (None, i.data.clone()),
-            Inst::Output { value, .. } if !self.is_unwritten(*value) => (None, vec![*value]),
+            Inst::Image(i) if matches!(i.op, ImageOp::Write | ImageOp::Atomic(_)) => {
+                (None, i.data.iter().copied().filter(|v| !self.is_texel(*v)).collect(), 4)
+            }
+            Inst::Output { slot, value } if !self.is_unwritten(*value) => {
+                let handed = self.shader.stage == Stage::Vertex && !(POSITION..POSITION + 4).contains(slot);
+                let (value, what) = (*value, if handed { Decides::Handed } else { Decides::Shown });
+                return self.decides(what, value);
+            }
             _ => return,
         };
         if let Some(
@@ -280,7 +353,7 @@ impl Shadows<'_> {
         {
             self.decides(Decides::Address, addr);
         }
-        stored.into_iter().for_each(|v| self.decides(Decides::Stored, v));
+        stored.into_iter().for_each(|v| self.decides_as(Decides::Stored, v, bytes));
     }
 
     /// Where a scalar's shadow lies; `k`: which of the access's scalars, or of a double's words.
@@ -313,6 +386,19 @@ impl Shadows<'_> {
         let defined = self.bin(Bin::IEq, word, one, Ty::Bool);
         let kept = self.select(defined, zero, word);
         Some(self.select(written, kept, born))
+    }
+
+    /// An atomic adds to a word that nothing has written.
+    fn added_to(&mut self, v: Value) {
+        let Inst::Atomic { place, offset, mem: Mem::B32, op, .. } = self.shader.data(v).inst else { return };
+        if !self.has_pattern(&place) || op == AtomicOp::Store {
+            return;
+        }
+        let shadow = self.word_at(place, offset);
+        self.of[v.0 as usize] = Some(shadow);
+        if op != AtomicOp::Exchange {
+            self.fault(Decides::Stored, shadow, None, 4);
+        }
     }
 
     /// Notes what a store writes: shadows go to memory with their values.
@@ -352,7 +438,23 @@ impl Shadows<'_> {
     fn value(&mut self, v: Value) {
         let at = v.0 as usize;
         let shadow = match self.shader.data(v).inst.clone() {
+            Inst::Input(Input::Varying(_)) => self.attribute(v),
             Inst::Input(_) => Some(self.birth(Undefined::Variable)),
+            Inst::Load { place, offset, mem, n, .. } if self.has_pattern(&place) => {
+                let parts = self.fresh(v, place, offset, mem, n as u32);
+                let first = parts.first().copied();
+                self.parts[at] = parts;
+                first.filter(|_| n == 1)
+            }
+            Inst::Image(i) => {
+                let check = self.checks.get(&v).copied();
+                if let Some(shadow) = check.map(|c| self.texel(c)) {
+                    self.parts[at] = vec![shadow; i.parts() as usize];
+                }
+                None
+            }
+            // Its shadow was made before it.
+            Inst::Atomic { place, .. } if self.has_pattern(&place) => self.shadow(v),
             Inst::Load { place, offset, mem, n, .. } => {
                 let parts: Vec<Value> =
                     (0..n as u32).filter_map(|k| self.load(place, offset, k, mem)).collect();
