@@ -205,8 +205,8 @@ impl Visits for Log {
 }
 
 simd::walk! {
-    "build::gather::triangles", "build::sah::centres", "build::sah::fill", "build::sah::choose", "build::sah::part",
-        "build::morton::keys_of" => builders;
+    "build::gather::prims", "build::sah::centres", "build::sah::fill", "build::sah::choose", "build::sah::part",
+        "build::quick::keys::centres", "build::quick::keys::keys", "build::quick::fill::fill" => builders;
     "trace::walk::of" => rays;
     "trace::walk::many_of" => waves;
 }

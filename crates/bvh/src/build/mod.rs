@@ -1,17 +1,20 @@
 //! Building and refitting.
 //!
+//! A good tree is built in three steps:
 //! 1. [`gather`]: a [`Prim`], box and number, of each active primitive.
-//! 2. A binary tree over them, by surface area ([`sah`]) or along a Morton curve ([`morton`]). Both keep these rules: a leaf has at
-//!    most [`Kind::leaf_most`] primitives, both sides of a split have at least [`Kind::leaf_least`], and no path has more than
-//!    [`BINARY_DEPTH`] splits.
+//! 2. [`sah`]: a binary tree over them, by surface area.
 //! 3. [`wide`]: nodes of eight children and leaves, into the structure.
+//!
+//! [`quick`] builds a tree along a Morton curve. Both keep these rules: a leaf has at most [`Kind::leaf_most`] primitives, both sides of a split
+//! have at least [`Kind::leaf_least`], and no path has more than [`BINARY_DEPTH`] splits.
 //!
 //! Work is divided into tasks by size only, and tasks write separate places, so the result does not depend on threads.
 
 mod gather;
-mod morton;
+mod quick;
 mod refit;
 mod sah;
+mod shapes;
 mod wide;
 
 pub use refit::update;
@@ -204,39 +207,41 @@ pub fn build(
     if (bytes.len() as u64) < HEADER {
         return Err(Error::TooSmall);
     }
-    let mut prims = gather::gather(level, input, pool)?;
-    let quick = flags.has(Flags::PREFER_FAST_BUILD) && !flags.has(Flags::PREFER_FAST_TRACE);
-    let binary = if quick {
-        morton::build(level, kind, &mut prims, pool)?
+    let room = |nodes: u32, leaves: u32| {
+        let parts = parts(kind, geometries, nodes as u64, leaves as u64).ok_or(Error::TooMany)?;
+        if parts.size > bytes.len() as u64 { Err(Error::TooSmall) } else { Ok(parts) }
+    };
+    let base = bytes.pointer();
+    let (nodes, leaves, size, b);
+    if flags.has(Flags::PREFER_FAST_BUILD) && !flags.has(Flags::PREFER_FAST_TRACE) {
+        let made = quick::plan(level, kind, input, pool)?;
+        (nodes, leaves) = (made.plan.nodes, made.plan.leaves);
+        let parts = room(nodes, leaves)?;
+        size = parts.size;
+        // SAFETY: the parts lie in the memory, by the check above.
+        b = unsafe { quick::write(level, &made, base, &parts, pool)? };
     } else {
-        sah::build(level, kind, &mut prims, pool)?
-    };
-    let (tree, plan) = wide::plan(&binary, prims.len(), quick, pool)?;
-    let parts = parts(kind, geometries, plan.nodes as u64, plan.leaves as u64).ok_or(Error::TooMany)?;
-    if parts.size > bytes.len() as u64 {
-        return Err(Error::TooSmall);
+        let mut prims = gather::gather(level, input, pool)?;
+        let binary = sah::build(level, kind, &mut prims, pool)?;
+        let (tree, plan) = wide::plan(&binary, prims.len(), pool)?;
+        (nodes, leaves, b) = (plan.nodes, plan.leaves, binary.bounds);
+        let parts = room(nodes, leaves)?;
+        size = parts.size;
+        // SAFETY: as above.
+        unsafe { wide::write(&tree, &plan, &prims, input, base, &parts, pool) };
     }
-    let b = binary.bounds;
     let bounds = [b[0], b[1], b[2], -b[3], -b[4], -b[5]];
-    let header = Header {
-        kind,
-        flags: flags.0,
-        geometries: geometries as u32,
-        primitives,
-        nodes: plan.nodes,
-        leaves: plan.leaves,
-        bounds,
-    };
-    // SAFETY: the parts lie in the memory, by the check above.
+    let header =
+        Header { kind, flags: flags.0, geometries: geometries as u32, primitives, nodes, leaves, bounds };
+    // SAFETY: as above.
     unsafe {
         header.write(bytes);
-        wide::write(&tree, &plan, &prims, input, bytes.pointer(), &parts, pool);
         if let Input::Geometries(all) = input {
             for (i, g) in all.iter().enumerate() {
-                let at = bytes.pointer().add(HEADER as usize + i * layout::GEOMETRY as usize);
+                let at = base.add(HEADER as usize + i * layout::GEOMETRY as usize);
                 at.cast::<[u32; 4]>().write([g.flags(), g.primitives() as u32, 0, 0]);
             }
         }
     }
-    Ok(Built { size: parts.size, bounds, nodes: plan.nodes, leaves: plan.leaves })
+    Ok(Built { size, bounds, nodes, leaves })
 }
