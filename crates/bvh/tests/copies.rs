@@ -62,9 +62,9 @@ fn trees_of_all_flags_give_the_same_hits() {
     let boxes = [a, b].map(|bounds| Geometry::Boxes { bounds, flags: 0 });
     let rays: Vec<Ray> = (0..200)
         .map(|k| {
-            // Short ones meet few boxes.
             let r = ray(rng.v(20.0), rng.v(1.0));
-            Ray { t_max: if k % 2 == 0 { 2.0 } else { r.t_max }, ..r }
+            // Half of them meet only boxes, and are short.
+            if k % 2 == 0 { Ray { t_max: 2.0, flags: ray_flags::SKIP_TRIANGLES, ..r } } else { r }
         })
         .collect();
     let of = |flags: Flags| {
@@ -90,7 +90,7 @@ fn trees_of_all_flags_give_the_same_hits() {
         found
     };
     let [good, other, quick] = [Flags::PREFER_FAST_TRACE, Flags(0), Flags::PREFER_FAST_BUILD].map(of);
-    assert!(good.iter().filter(|f| f.0 != 2f32.to_bits() && f.1 == 2).count() > 20);
+    assert!(good.iter().filter(|f| f.1 == 2).count() > 20);
     assert!(good.iter().filter(|f| f.3.iter().any(|met| met.0 == 1)).count() > 20);
     assert!(good == quick && good == other);
 }
