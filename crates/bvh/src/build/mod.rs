@@ -108,9 +108,8 @@ pub struct Binary {
 
 impl Binary {
     fn new(kind: Kind, count: usize) -> Result<Binary, Error> {
-        let mut splits = Vec::new();
         let slots = count / kind.leaf_least() + 1;
-        splits.try_reserve_exact(slots).map_err(|_| Error::OutOfMemory)?;
+        let mut splits = room(slots)?;
         // SAFETY: slots are written before they are read: a slot's number is known only from where the split was written.
         #[allow(clippy::uninit_vec)]
         unsafe {
@@ -165,8 +164,9 @@ pub fn must_halve(depth: u32, count: usize) -> bool {
 
 /// Memory for `n` values that are written before they are read.
 pub fn room<T: Copy>(n: usize) -> Result<Vec<T>, Error> {
-    let mut out = Vec::new();
+    let mut out = Vec::<T>::new();
     out.try_reserve_exact(n).map_err(|_| Error::OutOfMemory)?;
+    simd::large_pages(out.as_ptr().cast(), out.capacity() * size_of::<T>());
     Ok(out)
 }
 

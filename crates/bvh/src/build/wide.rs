@@ -510,9 +510,12 @@ pub unsafe fn encode(to: *mut u8, boxes: &[Bounds], child: &[Child; 8]) {
         bytes[axis * 4..axis * 4 + 4].copy_from_slice(&origin.to_bits().to_le_bytes());
         bytes[12 + axis] = exponent as u8;
         // (Cut: they are positive, or below 0 and then 0. Of upper ones the next one.)
-        let low = of[axis].map(|b| ((b - origin) * by - MARGIN).max(0.0).min(255.0) as i32 as u8);
-        let high =
-            of[axis + 3].map(|b| (((-b - origin) * by + MARGIN).max(-1.0).min(254.0) as i32 + 1) as u8);
+        let (mut low, mut high) = ([0u8; 8], [0u8; 8]);
+        for k in 0..8 {
+            let (a, b) = (of[axis][k], -of[axis + 3][k]);
+            low[k] = ((a - origin) * by - MARGIN).max(0.0).min(255.0) as i32 as u8;
+            high[k] = (((b - origin) * by + MARGIN).max(-1.0).min(254.0) as i32 + 1) as u8;
+        }
         let at = BOUNDS + AXIS * axis;
         bytes[at..at + 8].copy_from_slice(&low);
         bytes[at + 8..at + 16].copy_from_slice(&high);

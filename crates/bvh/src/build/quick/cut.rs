@@ -97,7 +97,7 @@ impl Curve<'_> {
     }
 
     /// The children of the node that a part becomes: both sides opened, and then one after the other, until there are eight. So nodes have
-    /// eight children or only leaves, and descend at least two splits.
+    /// eight children or only leaves, and descend at least two splits. `out` is full of [`NO_PART`].
     #[inline(always)]
     fn children(&self, part: &Part, out: &mut [Part; 8]) -> usize {
         if part.weight == 0 {
@@ -115,13 +115,12 @@ impl Curve<'_> {
             }
         }
         while count < 8 {
-            let mut best = 0;
-            for k in 1..count {
-                if out[k].weight > out[best].weight {
-                    best = k;
-                }
+            // (Without branches, which are hard to foresee; those that are not there have no weight.)
+            let (mut best, mut weight) = (0, out[0].weight);
+            for k in 1..7 {
+                (best, weight) = if out[k].weight > weight { (k, out[k].weight) } else { (best, weight) };
             }
-            if out[best].weight == 0 {
+            if weight == 0 {
                 break;
             }
             [out[best], out[count]] = self.open(&out[best]);

@@ -218,9 +218,11 @@ impl Filler<'_> {
             for p in &from[..count.min(LANES)] {
                 all.join(&Pair::of_triangle(*p));
             }
-            let of = from.map(|p| corners(p));
-            let [a, b, c] = [0, 1, 2].map(|v| Quad::transpose(of.map(|corner| corner[v])));
-            self.rows(to, [0, 1, 2].map(|axis| [a[axis], b[axis], c[axis]]), words);
+            let of = [corners(from[0]), corners(from[1]), corners(from[2]), corners(from[3])];
+            let column = |v: usize| Quad::transpose([of[0][v], of[1][v], of[2][v], of[3][v]]);
+            let (a, b, c) = (column(0), column(1), column(2));
+            let row = |axis: usize| [a[axis], b[axis], c[axis]];
+            self.rows(to, [row(0), row(1), row(2)], words);
             all
         }
     }
@@ -243,7 +245,8 @@ impl Filler<'_> {
             let high = Quad::transpose(from.map(|p| Quad::load(p.add(2)).upper3()));
             let lane = |lane: usize| if lane < count { 0.0 } else { f32::NAN };
             let none = Quad::new([lane(0), lane(1), lane(2), lane(3)]);
-            self.rows(to, [0, 1, 2].map(|axis| [low[axis], high[axis], none]), words);
+            let row = |axis: usize| [low[axis], high[axis], none];
+            self.rows(to, [row(0), row(1), row(2)], words);
             all
         }
     }
