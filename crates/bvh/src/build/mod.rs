@@ -20,7 +20,9 @@ mod wide;
 pub use refit::update;
 
 use crate::layout::{self, HEADER, Header, Kind, parts};
-use crate::{Bytes, Counts, Error, Flags, Geometry, Input, Pool, Sizes};
+use crate::{
+    Bytes, Counts, Error, Flags, Geometry, Input, Instance, Pool, Sizes, geometry_flags, instance_flags,
+};
 use simd::Level;
 
 /// What a build made.
@@ -195,6 +197,26 @@ pub fn counts_of(input: &Input) -> Result<(Kind, u64, u64), Error> {
     }
 }
 
+/// What is known of all primitives of an input, without micromaps.
+pub fn all_of(input: &Input) -> u32 {
+    let geometry = |g: &Geometry| {
+        let triangles = if matches!(g, Geometry::Triangles { .. }) { layout::TRIANGLES } else { 0 };
+        triangles | if g.flags() & geometry_flags::OPAQUE != 0 { layout::OPAQUE } else { 0 }
+    };
+    let instance = |i: &Instance| match i.flags {
+        f if f & instance_flags::FORCE_OPAQUE != 0 => i.all | layout::OPAQUE,
+        f if f & instance_flags::FORCE_NO_OPAQUE != 0 => i.all & !layout::OPAQUE,
+        _ => i.all,
+    };
+    let every = layout::TRIANGLES | layout::OPAQUE;
+    match input {
+        Input::Geometries(all) => all.iter().fold(every, |of, g| of & geometry(g)),
+        Input::Instances(all) => {
+            all.iter().filter(|i| i.structure != 0).fold(every, |of, i| of & instance(i))
+        }
+    }
+}
+
 /// Builds a structure. `level` changes nothing but speed.
 pub fn build(
     level: Level,
@@ -231,8 +253,16 @@ pub fn build(
         unsafe { wide::write(&tree, &plan, &prims, input, base, &parts, pool) };
     }
     let bounds = [b[0], b[1], b[2], -b[3], -b[4], -b[5]];
-    let header =
-        Header { kind, flags: flags.0, geometries: geometries as u32, primitives, nodes, leaves, bounds };
+    let header = Header {
+        kind,
+        flags: flags.0,
+        geometries: geometries as u32,
+        primitives,
+        nodes,
+        leaves,
+        bounds,
+        all: all_of(input),
+    };
     // SAFETY: as above.
     unsafe {
         header.write(bytes);

@@ -2,7 +2,7 @@
 
 use super::shapes::{Pair, of_instance};
 use super::wide::{block_lane, encode, record};
-use super::{Bounds, Built, NOTHING, Places, counts_of, join, room};
+use super::{Bounds, Built, NOTHING, Places, all_of, counts_of, join, room};
 use crate::layout::{BLOCK, Child, Header, Kind, LANES, Record, View};
 use crate::{Bytes, Error, Flags, Geometry, Input, Pool};
 use simd::Level;
@@ -74,7 +74,7 @@ pub fn update(level: Level, src: Bytes, dst: Bytes, input: &Input, pool: &dyn Po
     let b = node_bounds.first().copied().unwrap_or(NOTHING);
     let bounds = [b[0], b[1], b[2], -b[3], -b[4], -b[5]];
     // SAFETY: as above.
-    unsafe { Header { bounds, ..header }.write(dst) };
+    unsafe { Header { bounds, all: all_of(input), ..header }.write(dst) };
     Ok(Built { size, bounds, nodes: header.nodes, leaves: header.leaves })
 }
 

@@ -1,6 +1,7 @@
 //! Traversal of one ray, which can be left at a candidate and resumed, and of whole waves.
 
 pub mod node;
+mod packet;
 pub mod space;
 pub mod triangle;
 mod walk;

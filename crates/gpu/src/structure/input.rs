@@ -254,6 +254,7 @@ fn instances(memory: &Memory, data: u64, pointers: bool, r: &Range) -> Result<Ve
         let words = unsafe { at.cast::<[u32; 16]>().read_unaligned() };
         let low = words[14] as u64 | (words[15] as u64) << 32;
         let structure = memory.structure(low);
+        let header = memory.bytes(structure).and_then(bvh::header);
         all.push(bvh::Instance {
             transform: std::array::from_fn(|k| f32::from_bits(words[k])),
             custom_index: words[12] & 0xFF_FFFF,
@@ -261,7 +262,8 @@ fn instances(memory: &Memory, data: u64, pointers: bool, r: &Range) -> Result<Ve
             sbt_offset: words[13] & 0xFF_FFFF,
             flags: (words[13] >> 24) as u8,
             structure,
-            bounds: memory.bytes(structure).and_then(bvh::bounds).unwrap_or([f32::NAN; 6]),
+            bounds: header.map_or([f32::NAN; 6], |h| h.bounds),
+            all: header.map_or(0, |h| h.all),
         });
     }
     Ok(all)
