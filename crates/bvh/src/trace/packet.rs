@@ -127,7 +127,9 @@ unsafe fn together<S: Simd>(s: S, p: &mut Packet, rays: u16, first_hit: bool, sc
     let (mut height, mut base) = (0, 0);
     // The bottom structure that the rays are in.
     let mut bottom = None;
-    let mut budget = [top.node_count as u64 * RAYS as u64, 0];
+    // A whole tree's nodes are visited once, or by each ray in its own order.
+    let visits = |nodes: u32| nodes as u64 * if first_hit { RAYS as u64 } else { 1 };
+    let mut budget = [visits(top.node_count), 0];
     let mut frames = 0;
     let mut next = Entry { child: Child::Node(0).word(), rays: live, frame: NONE, k: 0 };
     'all: loop {
@@ -286,7 +288,7 @@ unsafe fn together<S: Simd>(s: S, p: &mut Packet, rays: u16, first_hit: bool, sc
             match signs(p, inside, |t| &t.object.near) {
                 Some(near) => {
                     p.object.near = near;
-                    budget[1] = view.node_count as u64 * RAYS as u64;
+                    budget[1] = visits(view.node_count);
                     base = height;
                     next = Entry { child: Child::Node(0).word(), rays: inside, frame: NONE, k: 0 };
                 }
