@@ -160,6 +160,7 @@ fn main() {
             flags: 0,
             structure: 256,
             bounds: bounds(bottom).unwrap(),
+            all: header(bottom).unwrap().all,
         };
         let top = memory(4096);
         build(levels[0], top, &Input::Instances(&[instance]), flags, &Alone).unwrap();

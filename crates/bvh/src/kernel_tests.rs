@@ -79,6 +79,7 @@ fn rays(level: Level) {
         flags: 0,
         structure: 256,
         bounds: bounds(scene.0).unwrap(),
+        all: header(scene.0).unwrap().all,
     };
     let mut top = built(Level::PORTABLE, &Input::Instances(&[instance]), &Counts::Instances(1), Flags(0));
     let top = bytes_of(&mut top);
@@ -115,32 +116,10 @@ fn rays(level: Level) {
     assert!(hits > 50, "{hits} hits");
 }
 
-/// A wave of rays, some of which end with their first hit, against the same rays one by one.
+/// A wave of rays, some of which end with their first hit.
 fn waves(level: Level) {
-    const LANES: usize = 200;
-    let positions = soup(2500);
-    // Half of them are left to a shader.
-    let (a, b) = positions.split_at(3750);
-    let geometries = [
-        Geometry::Triangles { positions: a, flags: geometry_flags::OPAQUE },
-        Geometry::Triangles { positions: b, flags: 0 },
-    ];
-    let mut bottom =
-        built(Level::PORTABLE, &Input::Geometries(&geometries), &Counts::Triangles(&[1250; 2]), Flags(0));
-    let scene = One(bytes_of(&mut bottom));
-    let instance = Instance {
-        transform: [1.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0],
-        custom_index: 5,
-        mask: 1,
-        sbt_offset: 6,
-        flags: 0,
-        structure: 256,
-        bounds: bounds(scene.0).unwrap(),
-    };
-    let mut top = built(Level::PORTABLE, &Input::Instances(&[instance]), &Counts::Instances(1), Flags(0));
-    let top = bytes_of(&mut top);
     let mut seed = Random::new(5);
-    let all: Vec<Ray> = (0..LANES)
+    let all: Vec<Ray> = (0..200)
         .map(|k| {
             let from: [f32; 3] = std::array::from_fn(|_| unit(&mut seed) * 12.0);
             Ray {
@@ -157,6 +136,87 @@ fn waves(level: Level) {
             }
         })
         .collect();
+    let seen = one_by_one(level, &all, false);
+    assert!(seen.iter().all(|n| *n > 10), "misses, hits, candidates: {seen:?}");
+}
+
+/// Warps of rays that go the same way, more or less.
+fn packets(level: Level) {
+    const FLAGS: [u32; 6] = [
+        0,
+        ray_flags::OPAQUE,
+        ray_flags::TERMINATE_ON_FIRST_HIT,
+        ray_flags::TERMINATE_ON_FIRST_HIT | ray_flags::OPAQUE,
+        ray_flags::CULL_NO_OPAQUE,
+        ray_flags::OPAQUE | ray_flags::CULL_BACK_FACING,
+    ];
+    let mut seed = Random::new(6);
+    let mut seen = [0; 3];
+    for round in 0..20 {
+        let mut all = vec![];
+        for warp in 0..12 {
+            let from: [f32; 3] = std::array::from_fn(|_| unit(&mut seed) * 30.0);
+            let spread = [0.0, 0.002, 0.05, 0.3][(warp + round) % 4];
+            let to: [f32; 3] = std::array::from_fn(|_| unit(&mut seed) * 8.0);
+            let t_max = if warp % 3 == 0 { 1.0 } else { 100.0 };
+            for lane in 0..16 {
+                let mut ray = Ray {
+                    origin: from.map(|x| x + unit(&mut seed) * spread),
+                    t_min: 0.0,
+                    direction: [0, 1, 2].map(|i| to[i] - from[i] + unit(&mut seed) * spread * 20.0),
+                    t_max,
+                    flags: FLAGS[(warp + round) % 6],
+                    cull_mask: 1 + (warp as u32 & 2),
+                };
+                match (warp, lane) {
+                    (1, 3) => ray.origin[1] = f32::INFINITY,
+                    (2, 4) => ray.t_max = -1.0,
+                    (3, 5) => ray.direction = [0.0; 3],
+                    (4, _) => ray.direction[1] = 0.0,
+                    (5, 6) => ray.flags ^= ray_flags::TERMINATE_ON_FIRST_HIT,
+                    (6, _) if lane % 3 == 0 => ray.t_max *= 0.01,
+                    _ => {}
+                }
+                all.push(ray);
+            }
+        }
+        // (The last warp has some lanes less.)
+        for (all, n) in seen.iter_mut().zip(one_by_one(level, &all[..189], round % 2 == 0)) {
+            *all += n;
+        }
+    }
+    assert!(seen.iter().all(|n| *n > 50), "misses, hits, candidates: {seen:?}");
+}
+
+/// Rays of a wave, against the same rays one by one. How many miss, hit, and are left to a shader.
+fn one_by_one(level: Level, all: &[Ray], opaque: bool) -> [u32; 3] {
+    let positions = soup(2500);
+    // Half of them are left to a shader, or none.
+    let (a, b) = positions.split_at(3750);
+    let geometries = [
+        Geometry::Triangles { positions: a, flags: geometry_flags::OPAQUE },
+        Geometry::Triangles { positions: b, flags: opaque as u32 },
+    ];
+    let mut bottom =
+        built(Level::PORTABLE, &Input::Geometries(&geometries), &Counts::Triangles(&[1250; 2]), Flags(0));
+    let scene = One(bytes_of(&mut bottom));
+    let instance = |transform, mask| Instance {
+        transform,
+        custom_index: 5,
+        mask,
+        sbt_offset: 6,
+        flags: 0,
+        structure: 256,
+        bounds: bounds(scene.0).unwrap(),
+        all: header(scene.0).unwrap().all,
+    };
+    let instances = [
+        instance([1.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0], 1),
+        instance([0.8, 0.0, 0.6, 9.0, 0.0, 1.0, 0.0, 40.0, -0.6, 0.0, 0.8, 1.0], 3),
+        instance([1.0, 0.0, 0.0, 2.0, 0.0, 1.0, 0.0, 1.0, 0.0, 0.0, 1.0, -35.0], 2),
+    ];
+    let mut top = built(Level::PORTABLE, &Input::Instances(&instances), &Counts::Instances(3), Flags(0));
+    let top = bytes_of(&mut top);
     let of = |f: &dyn Fn(&Ray) -> f32| all.iter().map(f).collect::<Vec<f32>>();
     let (origin, direction) =
         ([0, 1, 2].map(|i| of(&|r| r.origin[i])), [0, 1, 2].map(|i| of(&|r| r.direction[i])));
@@ -171,8 +231,8 @@ fn waves(level: Level) {
         cull_mask: &cull_mask,
         mask: &[u64::MAX, !2, u64::MAX, u64::MAX],
     };
-    let mut hits = vec![Hit::default(); LANES];
-    let mut left = vec![None; LANES];
+    let mut hits = vec![Hit::default(); all.len()];
+    let mut left = vec![None; all.len()];
     trace(level, top, &scene, &rays, &mut hits, &mut |lane, t, step| {
         left[lane] = Some((step, *t.committed()))
     });
@@ -189,7 +249,7 @@ fn waves(level: Level) {
         }
     }
     assert_eq!((hits[65], left[65]), (Hit::default(), None), "a lane without a ray");
-    assert!(seen.iter().all(|n| *n > 10), "misses, hits, candidates: {seen:?}");
+    seen
 }
 
 #[derive(Default)]
@@ -205,8 +265,9 @@ impl Visits for Log {
 }
 
 simd::walk! {
-    "build::gather::triangles", "build::sah::centres", "build::sah::fill", "build::sah::choose", "build::sah::part",
-        "build::morton::keys_of" => builders;
+    "build::gather::prims", "build::sah::centres", "build::sah::fill", "build::sah::choose", "build::sah::part",
+        "build::quick::keys::centres", "build::quick::keys::keys", "build::quick::fill::fill" => builders;
     "trace::walk::of" => rays;
     "trace::walk::many_of" => waves;
+    "trace::packet::of" => packets;
 }

@@ -84,7 +84,14 @@ pub struct Header {
     pub leaves: u32,
     /// Of all that is active; lower bounds above upper ones if nothing is.
     pub bounds: [f32; 6],
+    /// What is known of all primitives, also of those in instances: [`TRIANGLES`] and [`OPAQUE`].
+    pub all: u32,
 }
+
+/// All primitives are triangles.
+pub const TRIANGLES: u32 = 1;
+/// All primitives are opaque unless the ray says otherwise.
+pub const OPAQUE: u32 = 2;
 
 /// Where the parts are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -159,6 +166,7 @@ impl Header {
             leaves: w[6],
             primitives: w[7] as u64,
             bounds: std::array::from_fn(|i| f32::from_bits(w[8 + i])),
+            all: w[14],
         };
         (header.nodes <= INDEX && header.leaves <= INDEX).then_some(())?;
         (header.parts()?.size <= bytes.len() as u64).then_some(header)
@@ -183,6 +191,7 @@ impl Header {
         for i in 0..6 {
             w[8 + i] = self.bounds[i].to_bits();
         }
+        w[14] = self.all;
         // SAFETY: the caller's.
         unsafe { bytes.pointer().cast::<[u32; 64]>().write_unaligned(w) };
     }

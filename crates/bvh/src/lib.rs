@@ -225,6 +225,8 @@ pub struct Instance {
     pub structure: u64,
     /// Of that structure, in its space: [`bounds`].
     pub bounds: [f32; 6],
+    /// What that structure says of all its primitives: [`layout::Header::all`].
+    pub all: u32,
 }
 
 /// What a structure is built from.

@@ -15,7 +15,7 @@
 //! Like a structure, a micromap is read without trust: an address without a micromap, an index beyond its end or damaged bytes
 //! give [`State::UnknownOpaque`], so that shaders judge the hit.
 
-use crate::layout::{GEOMETRY, HEADER, Header, Kind, LANES, View};
+use crate::layout::{GEOMETRY, HEADER, Header, Kind, LANES, OPAQUE, View};
 use crate::{Bytes, Error, Hit, Pool, Scene, instance_flags, ray_flags};
 
 const MAGIC: u64 = u64::from_le_bytes(*b"tuffOMM\x01");
@@ -250,6 +250,10 @@ pub fn attach(structure: Bytes, of: &[Option<Attached>], pool: &dyn Pool) -> Res
         let address = a.map_or(0, |a| a.map);
         // SAFETY: a record of a geometry, by the header's check.
         unsafe { structure.pointer().add(record_at(i as u64) as usize).cast::<u64>().write(address) };
+    }
+    if of.iter().any(Option::is_some) {
+        // SAFETY: a structure's header.
+        unsafe { Header { all: header.all & !OPAQUE, ..header }.write(structure) };
     }
     let leaves = view.leaf_count as usize;
     pool.run(leaves.div_ceil(CHUNK), &|task| {

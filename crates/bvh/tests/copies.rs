@@ -31,7 +31,8 @@ fn the_same_bytes_for_any_threads_and_level() {
         .take(5000)
         .map(|p| std::array::from_fn(|i| p[0][i % 3] + (i / 3) as f32))
         .collect();
-    let triangles = [Geometry::Triangles { positions: &triangles, flags: 1 }];
+    let (a, b) = triangles.split_at(3 * 70_000);
+    let triangles = [a, &[], b].map(|positions| Geometry::Triangles { positions, flags: 1 });
     let boxes = [Geometry::Boxes { bounds: &boxes, flags: 0 }];
     for (input, n) in [(Input::Geometries(&triangles), 150_000), (Input::Geometries(&boxes), 5000)] {
         for flags in ALL {
@@ -47,6 +48,51 @@ fn the_same_bytes_for_any_threads_and_level() {
             }
         }
     }
+}
+
+#[test]
+fn trees_of_all_flags_give_the_same_hits() {
+    let mut rng = Random::new(31);
+    let triangles = soup(&mut rng, 110_000);
+    let boxes: Vec<[f32; 6]> =
+        triangles.chunks(3).map(|p| std::array::from_fn(|i| p[0][i % 3] + (i / 3) as f32)).collect();
+    let (a, b) = triangles.split_at(3 * 70_000);
+    let triangles = [a, &[], b].map(|positions| Geometry::Triangles { positions, flags: 1 });
+    let (a, b) = boxes.split_at(40_000);
+    let boxes = [a, b].map(|bounds| Geometry::Boxes { bounds, flags: 0 });
+    let rays: Vec<Ray> = (0..200)
+        .map(|k| {
+            let r = ray(rng.v(20.0), rng.v(1.0));
+            // Half of them meet only boxes, and are short.
+            if k % 2 == 0 { Ray { t_max: 2.0, flags: ray_flags::SKIP_TRIANGLES, ..r } } else { r }
+        })
+        .collect();
+    let of = |flags: Flags| {
+        let mut world = World::default();
+        let all = [&triangles[..], &boxes[..]].map(|g| world.add(g, flags));
+        let all = all.map(|address| world.instance(address, IDENTITY));
+        let top = structure(&Input::Instances(&all), flags);
+        let mut found = vec![];
+        for r in &rays {
+            let mut t = Traversal::new(top.bytes(), r);
+            let mut met = vec![];
+            while let Step::Box(hit) = t.next(&world) {
+                met.push((hit.geometry, hit.primitive));
+            }
+            let hit = t.committed();
+            // Which boxes are met after a hit depends on the order.
+            if hit.kind != HitKind::None {
+                met.clear();
+            }
+            met.sort();
+            found.push((hit.t.to_bits(), hit.geometry, hit.primitive, met));
+        }
+        found
+    };
+    let [good, other, quick] = [Flags::PREFER_FAST_TRACE, Flags(0), Flags::PREFER_FAST_BUILD].map(of);
+    assert!(good.iter().filter(|f| f.1 == 2).count() > 20);
+    assert!(good.iter().filter(|f| f.3.iter().any(|met| met.0 == 1)).count() > 20);
+    assert!(good == quick && good == other);
 }
 
 #[test]

@@ -75,6 +75,7 @@ fn counted(world: &World, rays: &[(usize, [f32; 2])], flags: u32) -> Counts {
             flags: 0,
             structure: 256,
             bounds: bvh::bounds(scene.0).unwrap(),
+            all: bvh::header(scene.0).unwrap().all,
         })
         .collect();
     let mut top = built(&Input::Instances(&instances), Amount::Instances(instances.len() as u64));

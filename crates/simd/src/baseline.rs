@@ -70,6 +70,23 @@ pub fn prefetch(p: *const u8) {
     let _ = p;
 }
 
+/// Bytes of a large page.
+pub const LARGE_PAGE: usize = 2 << 20;
+
+/// Asks for large pages for what lies in so many bytes that have not been touched yet: the first touch of each small one costs as much as
+/// some thousand instructions.
+pub fn large_pages(from: *const u8, bytes: usize) {
+    let first = (from as usize).next_multiple_of(LARGE_PAGE);
+    let end = (from as usize).saturating_add(bytes) / LARGE_PAGE * LARGE_PAGE;
+    if first < end {
+        // SAFETY: advice; contents stay, wherever they are. Where it isn't taken nothing is lost.
+        #[cfg(target_os = "linux")]
+        unsafe {
+            libc::madvise(first as *mut _, end - first, libc::MADV_HUGEPAGE);
+        }
+    }
+}
+
 /// One bit for each word that is not zero.
 #[cfg(target_arch = "x86_64")]
 #[inline(always)]

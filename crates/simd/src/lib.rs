@@ -17,6 +17,7 @@ mod forms;
 mod levels;
 pub mod ops;
 mod portable;
+mod quad;
 pub mod rows;
 mod steps;
 mod walk;
@@ -25,9 +26,10 @@ mod walk;
 pub use avx2::Avx2;
 #[cfg(target_arch = "x86_64")]
 pub use avx512::Avx512;
-pub use baseline::{non_zero, prefetch, stream, streamed};
+pub use baseline::{LARGE_PAGE, large_pages, non_zero, prefetch, stream, streamed};
 pub use levels::{Level, NAMES, Name, gathers_are_slow, machines, pretend_slow_gathers};
 pub use portable::Portable;
+pub use quad::Quad;
 pub use steps::{Steps, WINDOW};
 
 /// What [`Simd::ilook16`] and [`Simd::ilook`] look things up in.

@@ -1,23 +1,28 @@
 //! Building and refitting.
 //!
+//! A good tree is built in three steps:
 //! 1. [`gather`]: a [`Prim`], box and number, of each active primitive.
-//! 2. A binary tree over them, by surface area ([`sah`]) or along a Morton curve ([`morton`]). Both keep these rules: a leaf has at
-//!    most [`Kind::leaf_most`] primitives, both sides of a split have at least [`Kind::leaf_least`], and no path has more than
-//!    [`BINARY_DEPTH`] splits.
+//! 2. [`sah`]: a binary tree over them, by surface area.
 //! 3. [`wide`]: nodes of eight children and leaves, into the structure.
+//!
+//! [`quick`] builds a tree along a Morton curve. Both keep these rules: a leaf has at most [`Kind::leaf_most`] primitives, both sides of a split
+//! have at least [`Kind::leaf_least`], and no path has more than [`BINARY_DEPTH`] splits.
 //!
 //! Work is divided into tasks by size only, and tasks write separate places, so the result does not depend on threads.
 
 mod gather;
-mod morton;
+mod quick;
 mod refit;
 mod sah;
+mod shapes;
 mod wide;
 
 pub use refit::update;
 
 use crate::layout::{self, HEADER, Header, Kind, parts};
-use crate::{Bytes, Counts, Error, Flags, Geometry, Input, Pool, Sizes};
+use crate::{
+    Bytes, Counts, Error, Flags, Geometry, Input, Instance, Pool, Sizes, geometry_flags, instance_flags,
+};
 use simd::Level;
 
 /// What a build made.
@@ -105,9 +110,8 @@ pub struct Binary {
 
 impl Binary {
     fn new(kind: Kind, count: usize) -> Result<Binary, Error> {
-        let mut splits = Vec::new();
         let slots = count / kind.leaf_least() + 1;
-        splits.try_reserve_exact(slots).map_err(|_| Error::OutOfMemory)?;
+        let mut splits = room(slots)?;
         // SAFETY: slots are written before they are read: a slot's number is known only from where the split was written.
         #[allow(clippy::uninit_vec)]
         unsafe {
@@ -162,8 +166,9 @@ pub fn must_halve(depth: u32, count: usize) -> bool {
 
 /// Memory for `n` values that are written before they are read.
 pub fn room<T: Copy>(n: usize) -> Result<Vec<T>, Error> {
-    let mut out = Vec::new();
+    let mut out = Vec::<T>::new();
     out.try_reserve_exact(n).map_err(|_| Error::OutOfMemory)?;
+    simd::large_pages(out.as_ptr().cast(), out.capacity() * size_of::<T>());
     Ok(out)
 }
 
@@ -192,6 +197,26 @@ pub fn counts_of(input: &Input) -> Result<(Kind, u64, u64), Error> {
     }
 }
 
+/// What is known of all primitives of an input, without micromaps.
+pub fn all_of(input: &Input) -> u32 {
+    let geometry = |g: &Geometry| {
+        let triangles = if matches!(g, Geometry::Triangles { .. }) { layout::TRIANGLES } else { 0 };
+        triangles | if g.flags() & geometry_flags::OPAQUE != 0 { layout::OPAQUE } else { 0 }
+    };
+    let instance = |i: &Instance| match i.flags {
+        f if f & instance_flags::FORCE_OPAQUE != 0 => i.all | layout::OPAQUE,
+        f if f & instance_flags::FORCE_NO_OPAQUE != 0 => i.all & !layout::OPAQUE,
+        _ => i.all,
+    };
+    let every = layout::TRIANGLES | layout::OPAQUE;
+    match input {
+        Input::Geometries(all) => all.iter().fold(every, |of, g| of & geometry(g)),
+        Input::Instances(all) => {
+            all.iter().filter(|i| i.structure != 0).fold(every, |of, i| of & instance(i))
+        }
+    }
+}
+
 /// Builds a structure. `level` changes nothing but speed.
 pub fn build(
     level: Level,
@@ -204,39 +229,49 @@ pub fn build(
     if (bytes.len() as u64) < HEADER {
         return Err(Error::TooSmall);
     }
-    let mut prims = gather::gather(level, input, pool)?;
-    let quick = flags.has(Flags::PREFER_FAST_BUILD) && !flags.has(Flags::PREFER_FAST_TRACE);
-    let binary = if quick {
-        morton::build(level, kind, &mut prims, pool)?
-    } else {
-        sah::build(level, kind, &mut prims, pool)?
+    let room = |nodes: u32, leaves: u32| {
+        let parts = parts(kind, geometries, nodes as u64, leaves as u64).ok_or(Error::TooMany)?;
+        if parts.size > bytes.len() as u64 { Err(Error::TooSmall) } else { Ok(parts) }
     };
-    let (tree, plan) = wide::plan(&binary, prims.len(), quick, pool)?;
-    let parts = parts(kind, geometries, plan.nodes as u64, plan.leaves as u64).ok_or(Error::TooMany)?;
-    if parts.size > bytes.len() as u64 {
-        return Err(Error::TooSmall);
+    let base = bytes.pointer();
+    let (nodes, leaves, size, b);
+    if flags.has(Flags::PREFER_FAST_BUILD) && !flags.has(Flags::PREFER_FAST_TRACE) {
+        let made = quick::plan(level, kind, input, pool)?;
+        (nodes, leaves) = (made.plan.nodes, made.plan.leaves);
+        let parts = room(nodes, leaves)?;
+        size = parts.size;
+        // SAFETY: the parts lie in the memory, by the check above.
+        b = unsafe { quick::write(level, &made, base, &parts, pool)? };
+    } else {
+        let mut prims = gather::gather(level, input, pool)?;
+        let binary = sah::build(level, kind, &mut prims, pool)?;
+        let (tree, plan) = wide::plan(&binary, prims.len(), pool)?;
+        (nodes, leaves, b) = (plan.nodes, plan.leaves, binary.bounds);
+        let parts = room(nodes, leaves)?;
+        size = parts.size;
+        // SAFETY: as above.
+        unsafe { wide::write(&tree, &plan, &prims, input, base, &parts, pool) };
     }
-    let b = binary.bounds;
     let bounds = [b[0], b[1], b[2], -b[3], -b[4], -b[5]];
     let header = Header {
         kind,
         flags: flags.0,
         geometries: geometries as u32,
         primitives,
-        nodes: plan.nodes,
-        leaves: plan.leaves,
+        nodes,
+        leaves,
         bounds,
+        all: all_of(input),
     };
-    // SAFETY: the parts lie in the memory, by the check above.
+    // SAFETY: as above.
     unsafe {
         header.write(bytes);
-        wide::write(&tree, &plan, &prims, input, bytes.pointer(), &parts, pool);
         if let Input::Geometries(all) = input {
             for (i, g) in all.iter().enumerate() {
-                let at = bytes.pointer().add(HEADER as usize + i * layout::GEOMETRY as usize);
+                let at = base.add(HEADER as usize + i * layout::GEOMETRY as usize);
                 at.cast::<[u32; 4]>().write([g.flags(), g.primitives() as u32, 0, 0]);
             }
         }
     }
-    Ok(Built { size: parts.size, bounds, nodes: plan.nodes, leaves: plan.leaves })
+    Ok(Built { size, bounds, nodes, leaves })
 }

@@ -1,8 +1,8 @@
 //! An update: new positions in the same tree.
 
-use super::gather::{of_box, of_instance, of_triangle};
+use super::shapes::{Pair, of_instance};
 use super::wide::{block_lane, encode, record};
-use super::{Bounds, Built, NOTHING, Places, counts_of, join, room};
+use super::{Bounds, Built, NOTHING, Places, all_of, counts_of, join, room};
 use crate::layout::{BLOCK, Child, Header, Kind, LANES, Record, View};
 use crate::{Bytes, Error, Flags, Geometry, Input, Pool};
 use simd::Level;
@@ -74,7 +74,7 @@ pub fn update(level: Level, src: Bytes, dst: Bytes, input: &Input, pool: &dyn Po
     let b = node_bounds.first().copied().unwrap_or(NOTHING);
     let bounds = [b[0], b[1], b[2], -b[3], -b[4], -b[5]];
     // SAFETY: as above.
-    unsafe { Header { bounds, ..header }.write(dst) };
+    unsafe { Header { bounds, all: all_of(input), ..header }.write(dst) };
     Ok(Built { size, bounds, nodes: header.nodes, leaves: header.leaves })
 }
 
@@ -88,7 +88,7 @@ fn leaf(view: &View, at: u32, input: &Input) -> Bounds {
             let Some(instance) = all.get(old.index as usize) else { return NOTHING };
             // SAFETY: as above.
             unsafe { record(instance, old.index).write(to) };
-            of_instance(instance, old.index).bounds()
+            of_instance(instance).bounds()
         }
         Input::Geometries(all) => {
             // SAFETY: a block of the view.
@@ -105,20 +105,15 @@ fn leaf(view: &View, at: u32, input: &Input) -> Bounds {
                 }
                 block_lane(&mut words, lane, of, primitive as usize);
                 words[1][12 + lane] = geometry | of.flags() << 24;
-                let prim = match of {
+                let pair = match of {
                     Geometry::Triangles { positions, .. } => {
-                        let at = primitive as usize * 3;
-                        of_triangle(
-                            &[positions[at], positions[at + 1], positions[at + 2]],
-                            geometry,
-                            primitive,
-                        )
+                        let corners = &positions[primitive as usize * 3..primitive as usize * 3 + 3];
+                        // SAFETY: nine floats.
+                        unsafe { Pair::of_triangle(corners.as_ptr().cast()) }
                     }
-                    Geometry::Boxes { bounds, .. } => {
-                        of_box(&bounds[primitive as usize], geometry, primitive)
-                    }
+                    Geometry::Boxes { bounds, .. } => Pair::of_box(&bounds[primitive as usize]),
                 };
-                join(&mut bounds, &prim.bounds());
+                join(&mut bounds, &pair.bounds());
             }
             debug_assert!(view.kind != Kind::Instances && std::mem::size_of_val(&words) == BLOCK as usize);
             // SAFETY: as above.

@@ -238,13 +238,8 @@ pub struct Plan {
 }
 
 /// Where all goes, and how nodes are made.
-pub fn plan<'a>(
-    binary: &'a Binary,
-    prims: usize,
-    quick: bool,
-    pool: &dyn Pool,
-) -> Result<(Tree<'a>, Plan), Error> {
-    if !quick && prims > 0 {
+pub fn plan<'a>(binary: &'a Binary, prims: usize, pool: &dyn Pool) -> Result<(Tree<'a>, Plan), Error> {
+    if prims > 0 {
         let tree = Tree { binary, collapse: Collapse::Least(binary.costs(prims, pool)?) };
         let (plan, depth) = lay(&tree, prims, pool)?;
         // Nothing bounds these but the other way.
@@ -489,11 +484,19 @@ fn inverse(m: &[f32; 12]) -> [f32; 12] {
 ///
 /// # Safety
 /// `to` is a node's place; there are at most eight boxes.
+#[allow(clippy::manual_clamp, reason = "clamp keeps NaN, for which there are more instructions")]
 #[inline(always)]
 pub unsafe fn encode(to: *mut u8, boxes: &[Bounds], child: &[Child; 8]) {
     let mut all = super::NOTHING;
     for b in boxes {
         super::join(&mut all, b);
+    }
+    // Bounds of no child: nothing lies in them.
+    let mut of = [[f32::INFINITY; 8]; 6];
+    for (k, b) in boxes.iter().enumerate().take(8) {
+        for i in 0..6 {
+            of[i][k] = b[i];
+        }
     }
     let mut bytes = [0u8; NODE as usize];
     for axis in 0..3 {
@@ -506,18 +509,17 @@ pub unsafe fn encode(to: *mut u8, boxes: &[Bounds], child: &[Child; 8]) {
         let by = f32::from_bits((254 - exponent) << 23);
         bytes[axis * 4..axis * 4 + 4].copy_from_slice(&origin.to_bits().to_le_bytes());
         bytes[12 + axis] = exponent as u8;
-        let at = BOUNDS + AXIS * axis;
-        // Boxes of no child: nothing lies in them.
-        bytes[at..at + 8].fill(255);
-        bytes[at + 16..at + 24].fill(255);
-        for (k, b) in boxes.iter().enumerate().take(8) {
-            // (Of positive numbers: cut, and of upper ones the next one.)
-            let (low, high) = ((b[axis] - origin) * by - MARGIN, (-b[axis + 3] - origin) * by + MARGIN);
-            let up = high as i32 + 1;
-            bytes[at + k] = (low as i32).clamp(0, 255) as u8;
-            bytes[at + 16 + k] = bytes[at + k];
-            bytes[at + 8 + k] = up.clamp(0, 255) as u8;
+        // (Cut: they are positive, or below 0 and then 0. Of upper ones the next one.)
+        let (mut low, mut high) = ([0u8; 8], [0u8; 8]);
+        for k in 0..8 {
+            let (a, b) = (of[axis][k], -of[axis + 3][k]);
+            low[k] = ((a - origin) * by - MARGIN).max(0.0).min(255.0) as i32 as u8;
+            high[k] = (((b - origin) * by + MARGIN).max(-1.0).min(254.0) as i32 + 1) as u8;
         }
+        let at = BOUNDS + AXIS * axis;
+        bytes[at..at + 8].copy_from_slice(&low);
+        bytes[at + 8..at + 16].copy_from_slice(&high);
+        bytes[at + 16..at + 24].copy_from_slice(&low);
     }
     bytes[15] = boxes.len().min(8) as u8;
     for k in 0..8 {

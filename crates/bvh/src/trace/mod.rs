@@ -1,6 +1,7 @@
 //! Traversal of one ray, which can be left at a candidate and resumed, and of whole waves.
 
 pub mod node;
+mod packet;
 pub mod space;
 pub mod triangle;
 mod walk;
@@ -86,6 +87,25 @@ pub struct Hit {
 }
 
 impl Hit {
+    /// (Not made of parts, as the derived default is: those are slow to load as a whole.)
+    const NONE: Hit = Hit {
+        kind: HitKind::None,
+        t: 0.0,
+        barycentrics: [0.0; 2],
+        front: false,
+        opaque: false,
+        geometry_flags: 0,
+        instance_flags: 0,
+        primitive: 0,
+        geometry: 0,
+        instance: 0,
+        custom_index: 0,
+        sbt_offset: 0,
+        structure: 0,
+        record: 0,
+        place: 0,
+    };
+
     /// Ties are broken by this.
     fn key(&self) -> (u32, u32, u32) {
         (self.instance, self.geometry, self.primitive)
@@ -215,8 +235,8 @@ impl Traversal {
             height: 0,
             budget: [0; 2],
             pending: (0, 0),
-            candidate: Hit::default(),
-            committed: Hit::default(),
+            candidate: Hit::NONE,
+            committed: Hit::NONE,
             done: true,
             fresh: false,
             known: None,
@@ -234,8 +254,7 @@ impl Traversal {
         (self.t_min, self.t_max, self.flags, self.cull_mask) =
             (ray.t_min, ray.t_max, ray.flags, ray.cull_mask);
         self.pending = (0, 0);
-        self.committed = Hit::default();
-        self.committed.t = ray.t_max;
+        self.committed = Hit { t: ray.t_max, ..Hit::NONE };
         (self.base, self.height) = (0, 0);
         self.done = true;
         if let Some(top) = top

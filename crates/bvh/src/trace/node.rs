@@ -45,9 +45,9 @@ pub unsafe fn boxes<S: Simd>(s: S, node: *const u8, space: &Space, limits: S::F,
         let b = s.fmin_raw(s.fmul(d, s.fload(space.shorter16.as_ptr().cast())), s.fsplat(f32::MAX));
         let b = s.fmin_raw(s.fmul(d, s.fload(space.longer16.as_ptr().cast())), b);
         let mut t = limits;
-        t = s.fmax_raw(s.fma(plane(s, node, space, 0), s.fquad::<0>(a), s.fquad::<0>(b)), t);
-        t = s.fmax_raw(s.fma(plane(s, node, space, 1), s.fquad::<1>(a), s.fquad::<1>(b)), t);
-        t = s.fmax_raw(s.fma(plane(s, node, space, 2), s.fquad::<2>(a), s.fquad::<2>(b)), t);
+        t = s.fmax_raw(s.fma(plane(s, node, &space.near, 0), s.fquad::<0>(a), s.fquad::<0>(b)), t);
+        t = s.fmax_raw(s.fma(plane(s, node, &space.near, 1), s.fquad::<1>(a), s.fquad::<1>(b)), t);
+        t = s.fmax_raw(s.fma(plane(s, node, &space.near, 2), s.fquad::<2>(a), s.fquad::<2>(b)), t);
         let far = s.from_bits(s.ixor(s.bits(s.fother_half(t)), s.isplat(0x8000_0000)));
         s.fstore(near.0.as_mut_ptr().cast(), t);
         s.mbits(s.fle(t, far)) as u32 & 0xFF
@@ -59,10 +59,90 @@ pub unsafe fn boxes<S: Simd>(s: S, node: *const u8, space: &Space, limits: S::F,
 /// # Safety
 /// `node` is a node; `axis` is below 3.
 #[inline(always)]
-unsafe fn plane<S: Simd>(s: S, node: *const u8, space: &Space, axis: usize) -> S::F {
+unsafe fn plane<S: Simd>(s: S, node: *const u8, near: &[u8; 3], axis: usize) -> S::F {
     // SAFETY: the caller's.
-    unsafe { s.s_to_f(s.iwiden8(node.add(BOUNDS + AXIS * axis + space.near[axis] as usize))) }
+    unsafe { s.s_to_f(s.iwiden8(node.add(BOUNDS + AXIS * axis + near[axis] as usize))) }
 }
+
+/// Sixteen rays, a row a component, whose directions have the same signs.
+#[derive(Clone, Copy)]
+pub struct Warp {
+    pub t_min: Row,
+    pub t_max: Row,
+    /// As a [`Space`] has them, of near planes.
+    pub origin: [Row; 3],
+    pub inverse: [Row; 3],
+    pub shorter: [Row; 3],
+    pub longer: [Row; 3],
+    pub near: [u8; 3],
+}
+
+impl Warp {
+    pub const EMPTY: Warp = Warp {
+        t_min: NO_ROW,
+        t_max: NO_ROW,
+        origin: [NO_ROW; 3],
+        inverse: [NO_ROW; 3],
+        shorter: [NO_ROW; 3],
+        longer: [NO_ROW; 3],
+        near: [0; 3],
+    };
+
+    /// The ray of a lane from now on.
+    #[inline(always)]
+    pub fn set(&mut self, lane: usize, space: &Space) {
+        for axis in 0..3 {
+            self.origin[axis].0[lane & 15] = space.origin16[axis];
+            self.inverse[axis].0[lane & 15] = space.inverse16[axis];
+            self.shorter[axis].0[lane & 15] = space.shorter16[axis];
+            self.longer[axis].0[lane & 15] = space.longer16[axis];
+        }
+    }
+
+    /// [`boxes`] of each ray, with the same bits: by child, which rays meet it, and where (in `near`).
+    ///
+    /// Rows of `near` are written of children that are there.
+    ///
+    /// # Safety
+    /// `node` is a node, and `near` is good for eight rows.
+    #[inline(always)]
+    pub unsafe fn boxes<S: Simd>(&self, s: S, node: *const u8, near: *mut Row) -> [u16; 8] {
+        // SAFETY: all that is read lies in the node's 128 bytes; rows are sixteen floats.
+        unsafe {
+            let load = |row: &Row| s.fload(row.0.as_ptr().cast());
+            let mut planes = [NO_ROW; 3];
+            let (mut a, mut b, mut c) = ([s.fsplat(0.0); 3], [s.fsplat(0.0); 3], [s.fsplat(0.0); 3]);
+            for axis in 0..3 {
+                s.fstore(planes[axis].0.as_mut_ptr().cast(), plane(s, node, &self.near, axis));
+                let step = f32::from_bits((node.add(12 + axis).read_volatile() as u32) << 23);
+                let grid = s.fsplat(node.cast::<f32>().add(axis).read_volatile());
+                a[axis] = s.fmul(s.fsplat(step), load(&self.inverse[axis]));
+                let d = s.fsub(grid, load(&self.origin[axis]));
+                let (x, y) = (s.fmul(d, load(&self.shorter[axis])), s.fmul(d, load(&self.longer[axis])));
+                // Of near planes the lower one, of far ones the upper one.
+                b[axis] = s.fmin_raw(y, s.fmin_raw(x, s.fsplat(f32::MAX)));
+                c[axis] = s.fmax_raw(y, s.fmax_raw(x, s.fsplat(f32::MIN)));
+            }
+            let (from, to) = (load(&self.t_min), load(&self.t_max));
+            let mut out = [0; 8];
+            for k in 0..8 {
+                if node.cast::<u32>().add(4 + k).read_volatile() == 0 {
+                    continue;
+                }
+                let (mut t, mut far) = (from, to);
+                for axis in 0..3 {
+                    t = s.fmax_raw(s.fma(s.fsplat(planes[axis].0[k]), a[axis], b[axis]), t);
+                    far = s.fmin_raw(s.fma(s.fsplat(planes[axis].0[8 + k]), a[axis], c[axis]), far);
+                }
+                s.fstore(near.add(k).cast(), t);
+                out[k] = s.mbits(s.fle(t, far));
+            }
+            out
+        }
+    }
+}
+
+const NO_ROW: Row = Row([0.0; 16]);
 
 /// What [`boxes`] wants for an interval.
 #[inline(always)]

@@ -162,6 +162,49 @@ unsafe fn walk<S: Simd, V: Visits>(s: S, t: &mut Traversal, scene: &dyn Scene, v
     Step::Done
 }
 
+/// A child of the bottom structure that the ray is in, and all below it; the ray's stack is empty. Some step if the traversal ends there.
+///
+/// # Safety
+/// As [`walk`].
+#[inline(always)]
+pub unsafe fn below<S: Simd>(
+    s: S,
+    t: &mut Traversal,
+    view: &View,
+    child: u32,
+    scene: &dyn Scene,
+) -> Option<Step> {
+    let mut child = child;
+    loop {
+        let limits = limits(s, t.t_min, t.t_max);
+        while child >> 30 == NODE_BIT >> 30 {
+            // SAFETY: this function's.
+            child = unsafe { visit(s, t, view, (1, 1), child & INDEX, limits, &mut NoVisits) };
+        }
+        if child >> 30 == LEAF_BIT >> 30 {
+            // SAFETY: this function's.
+            let step = unsafe { leaf_of(s, t, child & INDEX, ALL, scene, &mut NoVisits) };
+            if step.is_some() {
+                return step;
+            }
+        } else if child == ENDED {
+            t.done = true;
+            return Some(Step::Done);
+        }
+        child = loop {
+            if t.height == 0 {
+                return None;
+            }
+            t.height -= 1;
+            // SAFETY: everything below the height was written.
+            let entry = unsafe { t.stack[t.height as usize].assume_init() };
+            if entry.t <= t.t_max {
+                break entry.child;
+            }
+        };
+    }
+}
+
 /// What comes before the first step, or after a candidate. Some step if the traversal ends there.
 ///
 /// # Safety
@@ -322,7 +365,7 @@ unsafe fn put(t: &mut Traversal, node: *mut u8, hits: u32) -> u32 {
 
 /// Goes into the structure of an instance, if the ray may hit it.
 #[inline(always)]
-fn enter<S: Simd>(s: S, t: &mut Traversal, top: &View, leaf: u32, scene: &dyn Scene) {
+pub fn enter<S: Simd>(s: S, t: &mut Traversal, top: &View, leaf: u32, scene: &dyn Scene) {
     let Some(at) = top.leaf(leaf) else { return };
     // SAFETY: a leaf of a top structure.
     let record = unsafe { Record::read(at) };
@@ -358,14 +401,14 @@ fn enter<S: Simd>(s: S, t: &mut Traversal, top: &View, leaf: u32, scene: &dyn Sc
 }
 
 /// All lanes of a leaf.
-const ALL: u32 = 0xF;
+pub const ALL: u32 = 0xF;
 
 /// The hits of a leaf's lanes. Some step if the caller is to judge a candidate, or the traversal has ended.
 ///
 /// # Safety
 /// As [`walk`].
 #[inline(always)]
-unsafe fn leaf_of<S: Simd, V: Visits>(
+pub unsafe fn leaf_of<S: Simd, V: Visits>(
     s: S,
     t: &mut Traversal,
     leaf: u32,

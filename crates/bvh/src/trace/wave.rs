@@ -1,8 +1,9 @@
 //! The rays of a wave.
 
+use super::packet::{self, Packet, RAYS};
 use super::walk::{self, SLOTS, Source};
 use super::{Hit, NoVisits, Ray, Scene, Step, Told, Traversal, ray_flags};
-use crate::layout::{Kind, View};
+use crate::layout::{Kind, OPAQUE, TRIANGLES, View};
 use crate::{Bytes, Visits};
 use simd::Level;
 
@@ -64,20 +65,60 @@ pub fn trace(
     hits: &mut [Hit],
     left: &mut dyn FnMut(usize, &Traversal, Step),
 ) {
-    let top = View::of(top).map(|(view, _)| view).filter(|v| v.kind == Kind::Instances);
+    let (top, all_are) = match View::of(top) {
+        Some((view, header)) if view.kind == Kind::Instances => (Some(view), header.all),
+        _ => (None, 0),
+    };
     let walk = walk::of::<NoVisits>(level);
+    let together = packet::of(level);
+    let mut packet = None;
     let mut all: [Traversal; SLOTS] = std::array::from_fn(|_| Traversal::idle(level));
     let mut some = [0u64; Rays::WORDS];
-    for lane in rays.lanes(hits.len()) {
-        if rays.flags[lane] & ray_flags::TERMINATE_ON_FIRST_HIT != 0 && lane / 64 < some.len() {
-            some[lane / 64] |= 1 << (lane % 64);
-            continue;
+    let lanes = rays.len().min(hits.len());
+    for first in (0..lanes).step_by(RAYS) {
+        let mask = (rays.mask[first / 64] >> (first % 64)) as u16;
+        let mask = if lanes - first < RAYS { mask & ((1 << (lanes - first)) - 1) } else { mask };
+        let of = |l: usize| rays.flags[first + l] & ray_flags::TERMINATE_ON_FIRST_HIT != 0;
+        let mut alone = mask;
+        if mask.count_ones() >= packet::LEAST {
+            let lead = mask.trailing_zeros() as usize;
+            let first_hit = of(lead);
+            // Which candidates a shader sees depends on the order: rays have their own unless there are none.
+            let closest = |l: usize| {
+                let wanted = match rays.flags[first + l] & (ray_flags::OPAQUE | ray_flags::NO_OPAQUE) {
+                    0 => TRIANGLES | OPAQUE,
+                    ray_flags::OPAQUE => TRIANGLES,
+                    _ => return false,
+                };
+                all_are & wanted == wanted
+            };
+            let signs = |l: usize| rays.direction.map(|d| d[first + l].is_sign_negative());
+            if bits(mask).all(|l| of(l) == first_hit && (first_hit || closest(l)) && signs(l) == signs(lead))
+            {
+                let packet = packet.get_or_insert_with(|| Packet::take(level));
+                for l in bits(mask) {
+                    packet.rays[l].start(top, &rays.ray(first + l));
+                }
+                // SAFETY: the level is this CPU's.
+                alone = unsafe { together(packet, mask, first_hit, scene) };
+                for l in bits(mask & !alone) {
+                    hits[first + l] = packet.rays[l].committed;
+                }
+            }
         }
-        all[0].start(top, &rays.ray(lane));
-        // SAFETY: the level is this CPU's.
-        match unsafe { walk(&mut all[0], scene, &mut NoVisits) } {
-            Step::Done => hits[lane] = all[0].committed,
-            step => left(lane, &all[0], step),
+        for l in bits(alone) {
+            let lane = first + l;
+            if of(l) && lane / 64 < some.len() {
+                some[lane / 64] |= 1 << (lane % 64);
+                continue;
+            }
+            let t = &mut all[0];
+            t.start(top, &rays.ray(lane));
+            // SAFETY: as above.
+            match unsafe { walk(t, scene, &mut NoVisits) } {
+                Step::Done => hits[lane] = t.committed,
+                step => left(lane, t, step),
+            }
         }
     }
     if some != [0; Rays::WORDS] {
@@ -85,6 +126,14 @@ pub fn trace(
         // SAFETY: as above.
         unsafe { walk::many_of(level)(&mut all, &mut wave, scene) };
     }
+    if let Some(packet) = packet {
+        packet.keep();
+    }
+}
+
+/// The bits of a mask.
+fn bits(mask: u16) -> impl Iterator<Item = usize> + Clone {
+    (0..RAYS).filter(move |l| mask >> l & 1 != 0)
 }
 
 /// [`trace`] with the visits told, by lane.

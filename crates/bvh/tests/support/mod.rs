@@ -105,7 +105,7 @@ impl World {
         Self::address(self.bottoms.len() - 1)
     }
     pub fn instance(&self, address: u64, transform: [f32; 12]) -> Instance {
-        let bounds = bounds(self.bottom(address).unwrap()).unwrap();
+        let header = header(self.bottom(address).unwrap()).unwrap();
         Instance {
             transform,
             custom_index: 0,
@@ -113,7 +113,8 @@ impl World {
             sbt_offset: 0,
             flags: 0,
             structure: address,
-            bounds,
+            bounds: header.bounds,
+            all: header.all,
         }
     }
 }

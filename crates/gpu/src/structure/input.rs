@@ -50,15 +50,29 @@ pub(super) fn room<T: Clone>(n: usize, value: T) -> Result<Vec<T>, Failure> {
     Ok(list)
 }
 
-/// Fills a list in parallel: `f` makes the elements from `first` on.
-fn fill<T: Send>(list: &mut [T], each: usize, pool: &dyn bvh::Pool, f: impl Fn(usize, &mut [T]) + Sync) {
-    let parts: Vec<Mutex<(usize, &mut [T])>> =
-        list.chunks_mut(CHUNK * each).enumerate().map(|(i, c)| Mutex::new((i * CHUNK, c))).collect();
+/// A list whose elements are made in parallel.
+fn made<T: Copy + Send>(
+    n: usize,
+    pool: &dyn bvh::Pool,
+    f: impl Fn(u64) -> T + Sync,
+) -> Result<Vec<T>, Failure> {
+    let mut list = Vec::<T>::new();
+    list.try_reserve_exact(n).map_err(|_| Failure::NoMemory)?;
+    simd::large_pages(list.as_ptr().cast(), n * size_of::<T>());
+    let parts: Vec<Mutex<_>> =
+        list.spare_capacity_mut()[..n].chunks_mut(CHUNK).enumerate().map(Mutex::new).collect();
     pool.run(parts.len(), &|i| {
         let mut part = parts[i].lock().unwrap_or_else(|e| e.into_inner());
-        let (first, part) = &mut *part;
-        f(*first, part);
+        let (number, part) = &mut *part;
+        let first = (*number * CHUNK) as u64;
+        for (i, place) in part.iter_mut().enumerate() {
+            place.write(f(first + i as u64));
+        }
     });
+    drop(parts);
+    // SAFETY: all elements were written.
+    unsafe { list.set_len(n) };
+    Ok(list)
 }
 
 /// Reads all primitives of a build.
@@ -104,14 +118,10 @@ fn boxes(
     pool: &dyn bvh::Pool,
 ) -> Result<Vec<[f32; 6]>, Failure> {
     let from = Bytes(list(memory, data.wrapping_add(r.offset.into()), r.count.into(), stride, 24)?);
-    let mut all = room(r.count as usize, [0.0; 6])?;
-    fill(&mut all, 1, pool, |first, part| {
-        for (i, b) in part.iter_mut().enumerate() {
-            // SAFETY: `list` has checked that all elements are there.
-            *b = unsafe { from.at((first + i) as u64 * stride).cast::<[f32; 6]>().read_unaligned() };
-        }
-    });
-    Ok(all)
+    made(r.count as usize, pool, |i| {
+        // SAFETY: `list` has checked that all elements are there.
+        unsafe { from.at(i * stride).cast::<[f32; 6]>().read_unaligned() }
+    })
 }
 
 /// An address that several threads read from.
@@ -162,9 +172,20 @@ fn triangles(
     let vertices = vertices.wrapping_add(vertex_offset.into());
     let size = format.block_bytes as u64;
     let there = memory.readable(vertices);
+    let matrix = matrix.as_ref();
+    // Most have such vertices, one after the other.
+    let plain = format.format == vk::Format::R32G32B32_SFLOAT;
+    // SAFETY: of callers: twelve bytes are there.
+    let three = |at: *const u8| unsafe { at.cast::<[f32; 3]>().read_unaligned() };
+    if plain && index_bytes == 0 && matrix.is_none() {
+        let first = vertices.wrapping_add((r.first_vertex as u64).wrapping_mul(stride));
+        if let Ok(from) = list(memory, first, count, stride, size) {
+            let from = Bytes(from);
+            return made(count as usize, pool, |i| three(from.at(i * stride)));
+        }
+    }
     let load = load_fn(format);
     let with_three = format.components().iter().any(|c| c.channel() == 2);
-    let mut all = room(3 * r.count as usize, [0.0; 3])?;
     // A vertex that is no memory of the device is the application's fault, and loses the device. Vertices beyond `maxVertex` that are
     // memory are harmless.
     let wild = std::sync::atomic::AtomicU64::new(0);
@@ -191,23 +212,23 @@ fn triangles(
             return [f32::NAN; 3];
         };
         let at = (vertices as *const u8).wrapping_add(offset as usize);
-        // SAFETY: so many bytes are there, and it is the format's loader.
-        let [x, y, z, _] = unsafe { load(format, at) }.map(f32::from_bits);
-        let p = [x, y, if with_three { z } else { 0.0 }];
-        match &matrix {
+        let p = if plain {
+            three(at)
+        } else {
+            // SAFETY: so many bytes are there, and it is the format's loader.
+            let [x, y, z, _] = unsafe { load(format, at) }.map(f32::from_bits);
+            [x, y, if with_three { z } else { 0.0 }]
+        };
+        match matrix {
             None => p,
             // A vertex that makes its triangle inactive stays one.
-            Some(_) if x.is_nan() => p,
+            Some(_) if p[0].is_nan() => p,
             Some(m) => {
                 [0, 1, 2].map(|k| m[4 * k] * p[0] + m[4 * k + 1] * p[1] + m[4 * k + 2] * p[2] + m[4 * k + 3])
             }
         }
     };
-    fill(&mut all, 3, pool, |first, part| {
-        for (i, p) in part.iter_mut().enumerate() {
-            *p = position(3 * first as u64 + i as u64);
-        }
-    });
+    let all = made(count as usize, pool, position)?;
     match wild.into_inner() {
         0 => Ok(all),
         at => Err(Failure::Address(at)),
@@ -233,6 +254,7 @@ fn instances(memory: &Memory, data: u64, pointers: bool, r: &Range) -> Result<Ve
         let words = unsafe { at.cast::<[u32; 16]>().read_unaligned() };
         let low = words[14] as u64 | (words[15] as u64) << 32;
         let structure = memory.structure(low);
+        let header = memory.bytes(structure).and_then(bvh::header);
         all.push(bvh::Instance {
             transform: std::array::from_fn(|k| f32::from_bits(words[k])),
             custom_index: words[12] & 0xFF_FFFF,
@@ -240,7 +262,8 @@ fn instances(memory: &Memory, data: u64, pointers: bool, r: &Range) -> Result<Ve
             sbt_offset: words[13] & 0xFF_FFFF,
             flags: (words[13] >> 24) as u8,
             structure,
-            bounds: memory.bytes(structure).and_then(bvh::bounds).unwrap_or([f32::NAN; 6]),
+            bounds: header.map_or([f32::NAN; 6], |h| h.bounds),
+            all: header.map_or(0, |h| h.all),
         });
     }
     Ok(all)

@@ -103,8 +103,8 @@ impl Objects {
     }
 
     /// Rays of OpHitObjectTraceRayEXT have come to this.
-    pub fn put(&mut self, host: &RayHost, wave: &TraceWave, ends: &[(usize, Object)]) {
-        for &(lane, end) in ends {
+    pub fn put(&mut self, host: &RayHost, wave: &TraceWave, ends: impl Iterator<Item = (usize, Object)>) {
+        for (lane, end) in ends {
             let number = wave.operand(0, lane / 16)[lane % 16];
             if let Some(object) = self.at(host, number, lane) {
                 *object = end;
@@ -195,8 +195,7 @@ impl Objects {
         }
         // Of equal hints, lanes keep their order.
         list.sort_by_key(|l| l.0);
-        let list: Vec<_> = list.into_iter().map(|l| l.1).collect();
-        execute(host, &list, &mut payload, host.recursion + deeper.min(1))?;
+        execute(host, list.into_iter().map(|l| l.1), &mut payload, host.recursion + deeper.min(1))?;
         payload.give(wave);
         Ok(())
     }
@@ -208,25 +207,33 @@ impl Objects {
 /// The fault of a shader.
 pub fn execute(
     host: &RayHost,
-    ends: &[(usize, Object)],
+    ends: impl Iterator<Item = (usize, Object)>,
     payload: &mut Words,
     recursion: u32,
 ) -> Result<(), Fault> {
-    let mut lists: BTreeMap<usize, Vec<(Caller, [u32; 8])>> = BTreeMap::new();
+    let mut lists: BTreeMap<usize, (Vec<Caller>, Vec<[u32; 8]>)> = BTreeMap::new();
+    // Many name the same record as the one before.
+    let mut last = None;
     for (lane, object) in ends {
         if object.is_hit() && object.way.ray.flags & ray_flags::SKIP_CLOSEST_HIT != 0 {
             continue;
         }
-        let Some(r) = object.find(host) else { continue };
+        let names = (object.is_hit(), object.empty, object.record);
+        let found = match last {
+            Some((same, found)) if same == names => found,
+            _ => object.find(host),
+        };
+        last = Some((names, found));
+        let Some(r) = found else { continue };
         let shader = if object.is_hit() { r.group.closest_hit } else { r.group.general };
         if let Some(shader) = shader {
-            let call = (object.caller(*lane, r.data), object.way.attributes);
-            lists.entry(shader).or_default().push(call);
+            let (callers, attributes) =
+                lists.entry(shader).or_insert_with(|| (Vec::with_capacity(LANES), Vec::with_capacity(LANES)));
+            callers.push(object.caller(lane, r.data));
+            attributes.push(object.way.attributes);
         }
     }
-    for (shader, list) in lists {
-        let callers: Vec<Caller> = list.iter().map(|l| l.0).collect();
-        let attributes: Vec<[u32; 8]> = list.iter().map(|l| l.1).collect();
+    for (shader, (callers, attributes)) in lists {
         host.levels.run(
             host.depth + 1,
             recursion,

@@ -55,10 +55,10 @@ impl Shot {
             add_visits(wave.asked.counts, &visits.take(), begun);
         }
         let lanes = shot.ways.iter().enumerate();
-        let ends: Vec<_> = lanes.filter_map(|(lane, way)| Some((lane, Object::of(way.as_ref()?)))).collect();
+        let ends = lanes.filter_map(|(lane, way)| Some((lane, Object::of(way.as_ref()?))));
         match wave.op {
-            TraceOp::HitTrace => host.objects.lock().put(host, wave, &ends),
-            _ => execute(host, &ends, &mut shot.payload, host.recursion + 1)?,
+            TraceOp::HitTrace => host.objects.lock().put(host, wave, ends),
+            _ => execute(host, ends, &mut shot.payload, host.recursion + 1)?,
         }
         shot.payload.give(wave);
         Ok(())

@@ -392,9 +392,6 @@ fn has<T>(v: &mut Vec<T>, more: usize) -> bool {
     v.capacity() - v.len() >= more || grow(v, more)
 }
 
-/// Bytes of a large page.
-const PAGE: usize = 2 << 20;
-
 /// Makes room for so many more, in large pages where there are any: tiles read primitives from all over it. Without memory for that,
 /// nothing happens.
 fn room<T>(v: &mut Vec<T>, more: usize) {
@@ -403,27 +400,17 @@ fn room<T>(v: &mut Vec<T>, more: usize) {
     }
     let wanted = v.len().saturating_add(more).max(v.capacity().saturating_mul(2));
     // Up to the end of the last large page.
-    let spare =
-        if wanted.saturating_mul(size_of::<T>()) >= 2 * PAGE { PAGE / size_of::<T>().max(1) } else { 0 };
+    let spare = if wanted.saturating_mul(size_of::<T>()) >= 2 * simd::LARGE_PAGE {
+        simd::LARGE_PAGE / size_of::<T>().max(1)
+    } else {
+        0
+    };
     // Not the old pages, which are small ones if they were touched too early.
-    let mut new = Vec::new();
+    let mut new = Vec::<T>::new();
     if new.try_reserve_exact(wanted.saturating_add(spare)).is_ok() {
-        large_pages(&new);
+        simd::large_pages(new.as_ptr().cast(), new.capacity() * size_of::<T>());
         new.append(v);
         *v = new;
-    }
-}
-
-/// Asks for large pages where memory has not been touched yet.
-fn large_pages<T>(v: &Vec<T>) {
-    let first = (v.as_ptr() as usize + v.len() * size_of::<T>()).next_multiple_of(PAGE);
-    let end = (v.as_ptr() as usize + v.capacity() * size_of::<T>()) / PAGE * PAGE;
-    if first < end {
-        // SAFETY: advice on pages that are the vector's; contents stay. Where it isn't taken nothing is lost.
-        #[cfg(target_os = "linux")]
-        unsafe {
-            libc::madvise(first as *mut _, end - first, libc::MADV_HUGEPAGE);
-        }
     }
 }
 
