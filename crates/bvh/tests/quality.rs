@@ -15,6 +15,7 @@ fn unit_boxes(at: &[f32]) -> Memory {
         flags: 0,
         structure: if *x < 1.0 { 256 } else { 512 },
         bounds: [0.0, 0.0, 0.0, 1.0, 1.0, 1.0],
+        all: 0,
     };
     structure(&Input::Instances(&at.iter().map(of).collect::<Vec<_>>()), Flags(0))
 }
