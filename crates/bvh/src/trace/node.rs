@@ -1,6 +1,6 @@
 //! A ray against the eight boxes of a node.
 
-use super::space::Space;
+use super::space::{Space, inverse};
 use crate::layout::{AXIS, BOUNDS};
 use simd::Simd;
 
@@ -88,14 +88,26 @@ impl Warp {
         near: [0; 3],
     };
 
-    /// The ray of a lane from now on.
+    /// The ray of a lane from now on, until [`Self::ready`].
     #[inline(always)]
     pub fn set(&mut self, lane: usize, space: &Space) {
         for axis in 0..3 {
-            self.origin[axis].0[lane & 15] = space.origin16[axis];
-            self.inverse[axis].0[lane & 15] = space.inverse16[axis];
-            self.shorter[axis].0[lane & 15] = space.shorter16[axis];
-            self.longer[axis].0[lane & 15] = space.longer16[axis];
+            self.origin[axis].0[lane & 15] = space.origin[axis];
+            self.inverse[axis].0[lane & 15] = space.direction[axis];
+        }
+    }
+
+    /// After all rays are set.
+    #[inline(always)]
+    pub fn ready<S: Simd>(&mut self, s: S) {
+        for axis in 0..3 {
+            // SAFETY: rows of sixteen floats, aligned.
+            unsafe {
+                let inverse = inverse(s, s.fload(self.inverse[axis].0.as_ptr().cast()));
+                s.fstore(self.inverse[axis].0.as_mut_ptr().cast(), inverse);
+                s.fstore(self.shorter[axis].0.as_mut_ptr().cast(), s.fmul(inverse, s.fsplat(1.0 - SLACK)));
+                s.fstore(self.longer[axis].0.as_mut_ptr().cast(), s.fmul(inverse, s.fsplat(1.0 + SLACK)));
+            }
         }
     }
 

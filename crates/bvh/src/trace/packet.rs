@@ -5,10 +5,10 @@
 //! visits here what it visits alone, in the same order. A ray that comes to a candidate which a shader must judge begins anew, alone.
 
 use super::node::{Row, Warp};
-use super::walk::{ALL, below, enter, leaf_of};
+use super::walk::{ALL, below, enter_without_rows, leaf_of};
 use super::{Scene, Step, Traversal};
 use crate::NoVisits;
-use crate::layout::{Child, DEPTH, INDEX, LEAF_BIT, NODE_BIT};
+use crate::layout::{Child, DEPTH, INDEX, Kind, LEAF_BIT, NODE_BIT};
 use simd::{Level, Simd};
 use std::cell::Cell;
 use std::mem::MaybeUninit;
@@ -110,7 +110,7 @@ unsafe fn together<S: Simd>(s: S, p: &mut Packet, rays: u16, first_hit: bool, sc
         if t.done {
             continue;
         }
-        if t.world.set_boxes(s, t.world.origin, t.world.direction) {
+        if t.world.aim(t.world.origin, t.world.direction) {
             live |= 1 << l;
             p.world.set(l, &t.world);
             (p.world.t_min.0[l], p.world.t_max.0[l]) = (t.t_min, t.t_max);
@@ -122,8 +122,11 @@ unsafe fn together<S: Simd>(s: S, p: &mut Packet, rays: u16, first_hit: bool, sc
     // The signs of the directions, here and in the bottom structure.
     let Some(near) = signs(p, live, |t| &t.world.near) else { return live };
     p.world.near = near;
+    p.world.ready(s);
     (p.object.t_min, p.object.t_max) = (p.world.t_min, p.world.t_max);
     let mut alone = 0;
+    // Rays whose space has rows.
+    let mut rows = 0u16;
     let (mut height, mut base) = (0, 0);
     // The bottom structure that the rays are in.
     let mut bottom = None;
@@ -172,6 +175,10 @@ unsafe fn together<S: Simd>(s: S, p: &mut Packet, rays: u16, first_hit: bool, sc
             // One ray goes on alone.
             let l = mask.trailing_zeros() as usize & 15;
             let t = &mut p.rays[l];
+            if rows & mask == 0 {
+                t.object.set_rows(s);
+                rows |= mask;
+            }
             // SAFETY: this function's.
             match unsafe { below(s, t, &view, child, scene) } {
                 None => p.object.t_max.0[l] = t.t_max,
@@ -260,6 +267,9 @@ unsafe fn together<S: Simd>(s: S, p: &mut Packet, rays: u16, first_hit: bool, sc
         if which == 1 {
             for l in lanes(mask) {
                 let t = &mut p.rays[l];
+                if view.kind == Kind::Boxes {
+                    t.object.set_rows(s);
+                }
                 // SAFETY: this function's.
                 match unsafe { leaf_of(s, t, child & INDEX, ALL, scene, &mut NoVisits) } {
                     None => p.object.t_max.0[l] = t.t_max,
@@ -276,9 +286,9 @@ unsafe fn together<S: Simd>(s: S, p: &mut Packet, rays: u16, first_hit: bool, sc
         for l in lanes(mask) {
             let t = &mut p.rays[l];
             (t.bottom, t.height) = (None, 0);
-            enter(s, t, &top, child & INDEX, scene);
+            let is_inside = enter_without_rows(t, &top, child & INDEX, scene);
             (t.base, t.height) = (0, 0);
-            if let Some(view) = t.bottom {
+            if let Some(view) = t.bottom.filter(|_| is_inside) {
                 p.object.set(l, &t.object);
                 inside |= 1 << l;
                 bottom = Some(view);
@@ -287,6 +297,8 @@ unsafe fn together<S: Simd>(s: S, p: &mut Packet, rays: u16, first_hit: bool, sc
         if let Some(view) = bottom {
             match signs(p, inside, |t| &t.object.near) {
                 Some(near) => {
+                    p.object.ready(s);
+                    rows = 0;
                     p.object.near = near;
                     budget[1] = visits(view.node_count);
                     base = height;

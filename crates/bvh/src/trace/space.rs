@@ -39,10 +39,10 @@ impl Space {
         shear: [0.0; 3],
     };
 
-    /// For boxes and triangles: see [`Self::set_boxes`].
+    /// For triangles, and for boxes after [`Self::set_rows`]: see [`Self::set_boxes`].
     #[inline(always)]
-    pub fn set<S: Simd>(&mut self, s: S, origin: [f32; 3], direction: [f32; 3]) -> bool {
-        if !self.set_boxes(s, origin, direction) {
+    pub fn set_triangles(&mut self, origin: [f32; 3], direction: [f32; 3]) -> bool {
+        if !self.aim(origin, direction) {
             return false;
         }
         let [x, y, z] = direction;
@@ -67,6 +67,15 @@ impl Space {
     /// False if the ray has a component that is not finite, or no direction: it hits nothing.
     #[inline(always)]
     pub fn set_boxes<S: Simd>(&mut self, s: S, origin: [f32; 3], direction: [f32; 3]) -> bool {
+        self.aim(origin, direction) && {
+            self.set_rows(s);
+            true
+        }
+    }
+
+    /// [`Self::set_boxes`] without the rows.
+    #[inline(always)]
+    pub fn aim(&mut self, origin: [f32; 3], direction: [f32; 3]) -> bool {
         // (A product with 0 is 0 unless something is not finite.)
         let [x, y, z] = direction;
         let sum = (origin[0] * 0.0 + x * 0.0) + (origin[1] * 0.0 + y * 0.0) + (origin[2] * 0.0 + z * 0.0);
@@ -80,23 +89,33 @@ impl Space {
             ((y.to_bits() >> 31) * 8) as u8,
             ((z.to_bits() >> 31) * 8) as u8,
         ];
+        true
+    }
+
+    /// The rows of a ray that [`Self::aim`] was given.
+    #[inline(always)]
+    pub fn set_rows<S: Simd>(&mut self, s: S) {
         // Rows are made of vectors: what is stored in parts is slow to load as a whole.
-        let d = row(s, direction);
-        let signs = s.iand(s.bits(d), s.isplat(0x8000_0000));
-        let tiny = s.flt(s.from_bits(s.ixor(s.bits(d), signs)), s.fsplat(1.0 / LARGE));
-        let large = s.from_bits(s.ior(s.isplat(LARGE.to_bits()), signs));
-        let inverse = s.fsel(tiny, large, s.fdiv(s.fsplat(1.0), d));
+        let inverse = inverse(s, row(s, self.direction));
         let inverse =
             s.fsel(s.mask(0xFF), inverse, s.from_bits(s.ixor(s.bits(inverse), s.isplat(0x8000_0000))));
         // SAFETY: rows of sixteen floats, aligned.
         unsafe {
-            s.fstore(self.origin16.as_mut_ptr().cast(), row(s, origin));
+            s.fstore(self.origin16.as_mut_ptr().cast(), row(s, self.origin));
             s.fstore(self.inverse16.as_mut_ptr().cast(), inverse);
             s.fstore(self.shorter16.as_mut_ptr().cast(), s.fmul(inverse, s.fsplat(1.0 - SLACK)));
             s.fstore(self.longer16.as_mut_ptr().cast(), s.fmul(inverse, s.fsplat(1.0 + SLACK)));
         }
-        true
     }
+}
+
+/// 1 / direction, but not above [`LARGE`].
+#[inline(always)]
+pub fn inverse<S: Simd>(s: S, d: S::F) -> S::F {
+    let signs = s.iand(s.bits(d), s.isplat(0x8000_0000));
+    let tiny = s.flt(s.from_bits(s.ixor(s.bits(d), signs)), s.fsplat(1.0 / LARGE));
+    let large = s.from_bits(s.ior(s.isplat(LARGE.to_bits()), signs));
+    s.fsel(tiny, large, s.fdiv(s.fsplat(1.0), d))
 }
 
 /// [x, y, z, z] in each quad.

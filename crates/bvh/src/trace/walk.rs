@@ -366,17 +366,25 @@ unsafe fn put(t: &mut Traversal, node: *mut u8, hits: u32) -> u32 {
 /// Goes into the structure of an instance, if the ray may hit it.
 #[inline(always)]
 pub fn enter<S: Simd>(s: S, t: &mut Traversal, top: &View, leaf: u32, scene: &dyn Scene) {
-    let Some(at) = top.leaf(leaf) else { return };
+    if enter_without_rows(t, top, leaf, scene) {
+        t.object.set_rows(s);
+    }
+}
+
+/// [`enter`] without the rows of the space; true if the ray is in the structure.
+#[inline(always)]
+pub fn enter_without_rows(t: &mut Traversal, top: &View, leaf: u32, scene: &dyn Scene) -> bool {
+    let Some(at) = top.leaf(leaf) else { return false };
     // SAFETY: a leaf of a top structure.
     let record = unsafe { Record::read(at) };
     if record.mask() & t.cull_mask == 0 {
-        return;
+        return false;
     }
     let view = match t.known {
         Some((address, view)) if address == record.structure => view,
         _ => {
-            let Some(bytes) = scene.bottom(record.structure) else { return };
-            let Some((view, _)) = View::of(bytes) else { return };
+            let Some(bytes) = scene.bottom(record.structure) else { return false };
+            let Some((view, _)) = View::of(bytes) else { return false };
             t.known = Some((record.structure, view));
             view
         }
@@ -384,20 +392,21 @@ pub fn enter<S: Simd>(s: S, t: &mut Traversal, top: &View, leaf: u32, scene: &dy
     let skip = match view.kind {
         Kind::Triangles => ray_flags::SKIP_TRIANGLES,
         Kind::Boxes => ray_flags::SKIP_AABBS,
-        Kind::Instances => return,
+        Kind::Instances => return false,
     };
     if t.flags & skip != 0 {
-        return;
+        return false;
     }
     let origin = point(&record.world_to_object, t.world.origin);
     let direction = vector(&record.world_to_object, t.world.direction);
-    if !t.object.set(s, origin, direction) {
-        return;
+    if !t.object.set_triangles(origin, direction) {
+        return false;
     }
     (t.instance, t.record, t.bottom, t.base) = (record, leaf, Some(view), t.height);
     t.budget[1] = view.node_count;
     let from = t.t_min;
     t.push(Child::Node(0).word(), from);
+    true
 }
 
 /// All lanes of a leaf.
