@@ -39,6 +39,8 @@
 //!   is the closest.
 //! - Triangles that share an edge leave no gap and are not both hit there: [`trace::triangle`].
 //! - Boxes are conservative, including the rounding of their tests: [`trace::node`].
+//! - Rays of a warp that traverse together have the hits that each has alone. Where a shader can see the order (candidates, first hits), the
+//!   order is that of the ray alone.
 
 // Loops over three axes and eight children index several arrays at once.
 #![allow(clippy::needless_range_loop)]
