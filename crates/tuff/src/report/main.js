@@ -1,5 +1,5 @@
 // The page: tabs, which capture is shown, colours, keys.
-const KEYS = [['1 to 7', 'views'], ['/', 'filter'], ['d', 'colours'], ['c', 'the other capture'], ['← → + − Home', 'pan and zoom the time line'], ['n p', 'next, previous job'], ['arrows', 'regions of a heat map, rows of a table'], ['?', 'this list']];
+const KEYS = [['1 to 8', 'views'], ['/', 'filter'], ['d', 'colours'], ['c', 'the other capture'], ['← → + − Home', 'pan and zoom the time line'], ['n p', 'next, previous job'], ['arrows', 'regions of a heat map, rows of a table'], ['?', 'this list']];
 const tabs = document.getElementById('tabs');
 const main = document.getElementById('views');
 const available = () => views.filter((v) => !v.when || v.when(shown()));
