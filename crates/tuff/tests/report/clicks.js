@@ -157,8 +157,11 @@ try {
     read.advice = $$('.advice').map((a) => [a.querySelector('h2').textContent, a.textContent]);
     fits('advice');
     // A draw or pass leads to the table.
-    $('.advice a[href="#table"]').click();
-    read.led = $('#views > div').id;
+    const link = $('.advice a[href="#table"]');
+    if (link) {
+      link.click();
+      read.led = $('#views > div').id;
+    }
   }
 
   if ($('#tab-compare')) {
