@@ -228,6 +228,15 @@ impl Load {
     }
 }
 
+/// What the draws of a pass that counted this ask of cores: without what tiles cost whatever is drawn in them.
+pub(crate) fn draws_load(c: &Counts) -> Load {
+    let mut load = Load::of_units(&c.units(Phase::Main));
+    load[Ask::Primitives] = c[Event::PrimsRasterised];
+    load[Ask::Quads] = c[Event::QuadsRasterised];
+    load[Ask::Blended] = c[Event::BlendQuads];
+    load
+}
+
 /// Cycles of a core for so many warp-instructions, by the issue rule.
 pub fn arithmetic(core: &Core, fma: u64, cvt: u64, sfu: u64) -> u64 {
     ((fma + cvt + sfu) * WARP)

@@ -105,13 +105,13 @@ struct Group {
 /// Groups of draws that are kept apart: of more, neighbours count as one.
 const GROUPS: usize = 512;
 
-/// What is not 0, by place.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-struct Counted(Vec<(u16, u64)>);
+/// What is not 0, by place: in a file by name.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Counted(Vec<(u16, u64)>);
 
 impl Counted {
     /// Without what follows from when it ran.
-    fn of(c: &Counts) -> Counted {
+    pub fn of(c: &Counts) -> Counted {
         let timed = Event::BinningQueuedCycles as usize..Event::COUNT;
         let some = c.0.iter().enumerate().filter(|(i, n)| **n != 0 && !timed.contains(i));
         Counted(some.map(|(i, n)| (i as u16, *n)).collect())
@@ -121,7 +121,7 @@ impl Counted {
         let some = c.0.iter().zip(&before.0).enumerate().filter(|(_, (n, before))| n != before);
         Counted(some.map(|(i, (n, _))| (i as u16, *n)).collect())
     }
-    fn counts(&self) -> Counts {
+    pub fn counts(&self) -> Counts {
         let mut c = Counts::default();
         self.change(&mut c);
         c
@@ -253,6 +253,31 @@ impl Work {
         [first, Phase::Main]
     }
 
+    /// The same work, had it counted other things: `was` and `now` are what one run of it counted, and would. Events that both have change
+    /// by their ratio, so that other runs of the workload can be asked too. Draws change as the main phase's counts of them do, each by the
+    /// same ratio. `m`: the model that ran.
+    pub fn changed(&self, was: &Counts, now: &Counts, m: &Model) -> Work {
+        let ratio = |n: u64, was: u64, now: u64| match was {
+            0 => n.saturating_add(now),
+            _ => (n as u128 * now as u128 / was as u128) as u64,
+        };
+        let mut c = self.counts();
+        for (n, (was, now)) in c.0.iter_mut().zip(was.0.iter().zip(&now.0)) {
+            if was != now {
+                *n = ratio(*n, *was, *now);
+            }
+        }
+        let mut work = Work { counted: Counted::of(&c), l2s: vec![], ..self.clone() };
+        let [was, now] = [was, now].map(cost::draws_load);
+        for (i, (was, now)) in was.0.iter().zip(&now.0).enumerate().filter(|(_, (was, now))| was != now) {
+            let groups = work.draws.iter_mut().filter_map(|g| g.load.get_mut(i));
+            groups.filter(|n| **n > 0).for_each(|n| *n = ratio(*n, *was, *now));
+        }
+        let (before, after) = (self.follow(m), work.follow(m));
+        work.cycles = std::array::from_fn(|i| ratio(self.cycles[i], before[i].cycles, after[i].cycles));
+        work
+    }
+
     /// Its jobs under a model; `ran` is the one under which it ran. Of what is no render pass one takes no time.
     pub fn jobs(&self, m: &Model, ran: &Model) -> [Job; 2] {
         let (now, then) = (self.follow(m), self.follow(ran));
@@ -360,5 +385,41 @@ mod tests {
         let ratio = (slow.cycles - 1000) as f64 / (main.cycles - 1000) as f64;
         assert!((1.4..2.2).contains(&ratio), "{ratio}");
         assert!(toml::from_str::<Work>(&text.replace("InputPrimitives", "NoSuch")).is_err());
+    }
+
+    /// A pass of two draws that arithmetic binds: with half of the fragments' instructions its main phase takes about half as long, another run of it
+    /// with twice the work too, and what does not bind it changes nothing but bytes. Nothing changed is the same work.
+    #[test]
+    fn other_counts_are_other_jobs() {
+        let m = Model::default();
+        let pass = |n: u64| {
+            let mut c = Counts::default();
+            c[Event::MainJobs] = 1;
+            c[Event::MainTasks] = 64;
+            c[(Phase::Main, Unit::Warps)] = 16_000 * n;
+            c[(Phase::Main, Unit::Fma)] = 8_000_000 * n;
+            c[(Phase::Main, Unit::ExtReads)] = 1000 * n;
+            let mut load = Load::of(&c, Phase::Main);
+            load.0.iter_mut().for_each(|n| *n /= 2);
+            let draws = [Draw { load, tasks: 64 }; 2];
+            let main = cost::main(&c, &draws, &[1; 64], 64, &m).job;
+            let jobs = [&Job::default(), &main];
+            (c, Work::pass(&c, &draws, vec![1; 64], 64, false, jobs, &m, &Curve::default()))
+        };
+        let ((was, work), (_, twice)) = (pass(1), pass(2));
+        assert_eq!(work.changed(&was, &was, &m).jobs(&m, &m), work.jobs(&m, &m));
+        let mut now = was;
+        now[(Phase::Main, Unit::Fma)] /= 2;
+        for work in [&work, &twice] {
+            let [before, after] =
+                [work, &work.changed(&was, &now, &m)].map(|w| w.jobs(&m, &m)[1].cycles as f64);
+            assert!((0.48..0.52).contains(&(after / before)), "{before} {after}");
+        }
+        let mut now = was;
+        now[(Phase::Main, Unit::ExtReads)] = 250;
+        let less = work.changed(&was, &now, &m);
+        assert_eq!(less.counts()[(Phase::Main, Unit::ExtReads)], 250);
+        assert_eq!(twice.changed(&was, &now, &m).counts()[(Phase::Main, Unit::ExtReads)], 500);
+        assert_eq!(less.jobs(&m, &m)[1].cycles, work.jobs(&m, &m)[1].cycles);
     }
 }

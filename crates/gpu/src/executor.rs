@@ -19,6 +19,7 @@ use ash::vk;
 use counters::Counts;
 use counters::bound::Spent;
 use machine::count;
+use machine::facts::{self, Finder, Uses};
 use machine::lost::{Blame, Limits, Place, Told, Why};
 use machine::shared::Shared;
 use machine::time::{Line, Span};
@@ -184,7 +185,7 @@ impl Executor {
                 // One that was never ended ends now: its queries' counts are of its own epochs.
                 self.end_pass();
                 self.stripes.begin(r);
-                let captured = settings::get().capture.is_some();
+                let captured = facts::wanted().then(|| self.finder());
                 let observed = self.shared.observed.counts();
                 let alone = r.resuming.then(|| Arc::new(r.without_first_part()));
                 let rendering = alone.as_ref().unwrap_or(r);
@@ -401,7 +402,8 @@ impl Executor {
             let made_by = MadeBy::of(p.pipelines());
             let alone = p.by_region();
             let labels = std::mem::take(&mut p.labels);
-            let executed = self.publisher.executed(&labels, || (name.clone(), made_by));
+            let mut executed = self.publisher.executed(&labels, || (name.clone(), made_by));
+            executed.uses = p.uses();
             let (result, mut ended) = p.end(&self.shared);
             channel::traced(&executed, &self.shared.rays_begun.take());
             discarded::pass_ended(&rendering, &name, &self.place);
@@ -488,6 +490,19 @@ impl Executor {
         if !blame.is_stopped() || self.pulse.expired() {
             self.shared.fault(blame.told(&self.place, self.limits()));
         }
+    }
+
+    fn finder(&self) -> Finder<'_> {
+        Finder { report: &*self.shared.report, arena: self.shared.arena().start }
+    }
+
+    /// What a workload reads and writes, for a capture.
+    fn uses(&self, find: impl FnOnce(Finder, &mut Uses)) -> Option<Box<Uses>> {
+        facts::wanted().then(|| {
+            let mut uses = Uses::default();
+            find(self.finder(), &mut uses);
+            Box::new(uses)
+        })
     }
 
     fn limits(&self) -> Limits {

@@ -79,6 +79,19 @@ impl Descriptor {
     pub fn words(&self) -> Words {
         self.words
     }
+    /// The view of an image that it is.
+    pub fn image_view(&self) -> Option<&Arc<ImageView>> {
+        match &self.view {
+            Some(View::Image(view)) => Some(view),
+            _ => None,
+        }
+    }
+    pub fn is_texels(&self) -> bool {
+        matches!(self.view, Some(View::Texels(_)))
+    }
+    pub fn sampler(&self) -> Option<&Arc<Sampler>> {
+        self.sampler.as_ref()
+    }
     /// The same with another sampler.
     pub fn with_sampler(mut self, sampler: Arc<Sampler>) -> Descriptor {
         self.words.sampler = Arc::as_ptr(&sampler) as u64;

@@ -8,6 +8,7 @@ pub mod bindings;
 pub mod count;
 pub mod descriptor;
 pub mod descriptor_memory;
+pub mod facts;
 pub mod host;
 mod image_op;
 pub mod instrumentation;

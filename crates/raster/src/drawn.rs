@@ -1,5 +1,6 @@
 //! What a render pass's draws and tiles ask of the GPU, for the time that they take.
 
+use crate::facts::{DrawFacts, PassFacts};
 use crate::picture::Picture;
 use crate::regions::Map;
 use crate::statistics::Epochs;
@@ -26,6 +27,7 @@ pub struct Seen {
     pub regions: Option<Map>,
     pub picture: Option<Picture>,
     pub draws: Draws,
+    pub facts: PassFacts,
 }
 
 /// Draws of a pass that a capture tells apart.
@@ -39,6 +41,7 @@ pub struct Told {
     pub label: String,
     /// What it counted, and cores' cycles; what the pass took in nanoseconds is the pass's.
     pub counts: Counts,
+    pub facts: DrawFacts,
 }
 
 /// The draws of a captured pass, in order.
@@ -51,12 +54,12 @@ pub struct Draws {
 
 impl Draws {
     /// One more begins; its place, if it is told apart.
-    pub fn begin(&mut self, name: impl FnOnce() -> String, label: impl FnOnce() -> String) -> Option<usize> {
+    pub fn begin(&mut self, name: String, label: String, facts: impl FnOnce() -> DrawFacts) -> Option<usize> {
         if self.told.len() >= MOST_DRAWS {
             self.lost += 1;
             return None;
         }
-        self.told.push(Told { name: name(), label: label(), counts: Counts::default() });
+        self.told.push(Told { name, label, counts: Counts::default(), facts: facts() });
         Some(self.told.len() - 1)
     }
 

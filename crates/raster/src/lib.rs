@@ -9,6 +9,7 @@
 
 pub mod draw;
 pub mod drawn;
+pub mod facts;
 pub mod geometry;
 #[cfg(test)]
 mod kernel_tests;

@@ -16,5 +16,5 @@ mod step;
 pub use ahead::Ahead;
 pub use gpu::{Front, Gpu, Known, Ran, Runs};
 pub use line::{Line, Span, Told, Transfer};
-pub use replay::{Jobs, Replay, Replayed};
+pub use replay::{Altered, Jobs, Replay, Replayed};
 pub use step::{Step, Steps, What};

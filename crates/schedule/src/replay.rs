@@ -124,24 +124,51 @@ fn only<'j>(works: &[Work], work: usize, first: &'j Job, main: &'j Job) -> (Phas
 
 /// The device whose schedule is run.
 pub struct Replay<'a> {
-    works: &'a [Work],
+    works: [&'a [Work]; 2],
     was: Side<'a>,
     now: Side<'a>,
     /// What others were told, and what that is now.
     told: BTreeMap<u64, u64>,
-    pending: HashMap<usize, Vec<Pending>>,
+    /// As it was, and as it is now.
+    pending: HashMap<usize, [Vec<Pending>; 2]>,
+}
+
+/// Another schedule of the same steps: other works in the place of the captured ones, by their numbers, and other steps in the place of
+/// those of this device and place.
+pub struct Altered {
+    pub works: Vec<Work>,
+    pub steps: HashMap<(usize, usize), Step>,
 }
 
 impl<'a> Replay<'a> {
     /// All workloads of all devices, in the order in which they were placed.
     pub fn run(steps: &'a Steps, model: &'a Model) -> Vec<Replayed> {
+        Replay::both(steps, model, &steps.works, |_, _, step| step)
+    }
+
+    /// The same under the captured model, with other works and steps.
+    pub fn altered(steps: &'a Steps, to: &'a Altered) -> Vec<Replayed> {
+        Replay::both(steps, &steps.model, &to.works, |device, n, step| {
+            to.steps.get(&(device, n)).unwrap_or(step)
+        })
+    }
+
+    fn both<'s>(
+        steps: &'a Steps,
+        model: &'a Model,
+        works: &'a [Work],
+        now_step: impl Fn(usize, usize, &'s Step) -> &'s Step,
+    ) -> Vec<Replayed>
+    where
+        'a: 's,
+    {
         let mut all = vec![];
         for (device, asked) in steps.devices.iter().enumerate() {
             let (was, now) = (Side::new(&steps.model, &steps.model), Side::new(model, &steps.model));
             let (told, pending) = (BTreeMap::from([(1, 1)]), HashMap::new());
-            let mut replay = Replay { works: &steps.works, was, now, told, pending };
-            for (queue, step) in asked {
-                replay.step(device, *queue, step, &mut all);
+            let mut replay = Replay { works: [&steps.works, works], was, now, told, pending };
+            for (n, (queue, step)) in asked.iter().enumerate() {
+                replay.step(device, *queue, step, now_step(device, n, step), &mut all);
             }
         }
         all
@@ -156,39 +183,53 @@ impl<'a> Replay<'a> {
         *to = now.max(*to);
     }
 
-    fn step(&mut self, device: usize, queue: usize, step: &Step, all: &mut Vec<Replayed>) {
+    /// `now`: what is asked of the changed schedule: of the same kind, or a barrier in the place of a floor.
+    fn step(&mut self, device: usize, queue: usize, step: &Step, now: &Step, all: &mut Vec<Replayed>) {
         let stages = Stages::from_raw;
         match *step {
             Step::Floor(t) => {
-                let now = self.moment(t);
                 self.was.line(queue).floor(t);
-                self.now.line(queue).floor(now);
+                match *now {
+                    Step::Barrier(src, dst) => {
+                        let pending = self.pending.entry(queue).or_default();
+                        pending[1].push(Pending::Barrier(stages(src), stages(dst)));
+                    }
+                    Step::Floor(t) => {
+                        let now = self.moment(t);
+                        self.now.line(queue).floor(now);
+                    }
+                    _ => {}
+                }
             }
             Step::Wait(t, dst) => {
-                let now = self.moment(t);
+                let (then, to) = if let Step::Wait(t, dst) = *now { (t, dst) } else { (t, dst) };
+                let then = self.moment(then);
                 self.was.line(queue).wait(t, stages(dst));
-                self.now.line(queue).wait(now, stages(dst));
+                self.now.line(queue).wait(then, stages(to));
             }
             Step::Submission => {
                 self.was.line(queue).submission();
                 self.now.line(queue).submission();
             }
-            Step::Barrier(src, dst) => {
-                let barrier = Pending::Barrier(stages(src), stages(dst));
-                self.pending.entry(queue).or_default().push(barrier);
-            }
-            Step::Job { what, work, order } => {
-                self.pending.entry(queue).or_default().push(Pending::Job { what, work, order });
+            Step::Barrier(..) | Step::Job { .. } => {
+                let pending = self.pending.entry(queue).or_default();
+                for (to, step) in pending.iter_mut().zip([step, now]) {
+                    match *step {
+                        Step::Job { what, work, order } => to.push(Pending::Job { what, work, order }),
+                        Step::Barrier(src, dst) => to.push(Pending::Barrier(stages(src), stages(dst))),
+                        _ => {}
+                    }
+                }
             }
             Step::Settle => {
-                let pending = self.pending.remove(&queue).unwrap_or_default();
-                let was = self.was.settle(self.works, queue, &pending);
-                let now = self.now.settle(self.works, queue, &pending);
-                let jobs = pending.iter().filter_map(|p| match p {
+                let [was, now] = self.pending.remove(&queue).unwrap_or_default();
+                let jobs = was.iter().filter_map(|p| match p {
                     Pending::Job { work, order, .. } => Some((*work, *order)),
                     Pending::Barrier(..) => None,
                 });
-                for (((work, order), was), now) in jobs.zip(was).zip(now) {
+                let was_ran = self.was.settle(self.works[0], queue, &was);
+                let now_ran = self.now.settle(self.works[1], queue, &now);
+                for (((work, order), was), now) in jobs.zip(was_ran).zip(now_ran) {
                     all.push(Replayed { device, queue, order, work, was, now });
                 }
             }
@@ -264,5 +305,41 @@ mod tests {
         near(now[0][1], 1 + half(first));
         assert_eq!((now[1][0], now[2][0]), (now[0][1], now[1][1]));
         near(now[2][1] - now[2][0], half(first));
+    }
+
+    /// The same steps with other ones in their places: a job with half of the work ends earlier, and what waited for it begins then; a wait of the host
+    /// that becomes a barrier of stages without work lets the next job begin at once, as far as the GPU has room.
+    #[test]
+    fn other_works_and_steps_in_the_place_of_some() {
+        let m = Model { clock_mhz: 1000, ..Model::default() };
+        let works = vec![work(80_000_000, &m), work(40_000_000, &m)];
+        let job = |work, order| Step::Job { what: What::Dispatch, work, order };
+        let [whole, half] = [0, 1].map(|w: usize| works[w].jobs(&m, &m)[0].cycles);
+        let asked = vec![
+            (0, Step::Floor(1)),
+            (0, Step::Submission),
+            (0, job(0, 0)),
+            (0, Step::Settle),
+            (0, Step::Ended),
+            (0, Step::Floor(1 + whole)),
+            (0, Step::Submission),
+            (0, job(1, 1)),
+            (0, Step::Settle),
+        ];
+        let devices = vec![asked];
+        let steps =
+            Steps { version: 1, model: m.clone(), l2_kib: vec![], works: works.clone(), devices, lost: 0 };
+        let spans = |to: Altered| -> Vec<[u64; 2]> {
+            let all = Replay::altered(&steps, &to);
+            assert_eq!(all[1].was.ran[0].begin, 1 + whole);
+            all.iter().map(|r| [r.now.ran[0].begin, r.now.ran[0].end]).collect()
+        };
+        let same = spans(Altered { works: works.clone(), steps: HashMap::new() });
+        assert_eq!(same, [[1, 1 + whole], [1 + whole, 1 + whole + half]]);
+        let less = spans(Altered { works: works.clone(), steps: HashMap::from([((0, 2), job(1, 0))]) });
+        assert_eq!(less, [[1, 1 + half], [1 + half, 1 + 2 * half]]);
+        // Both are jobs of the compute queue, which has one at a time: nothing is gained but the order stays.
+        let queued = spans(Altered { works, steps: HashMap::from([((0, 5), Step::Barrier(0, 0))]) });
+        assert_eq!(queued, same);
     }
 }

@@ -503,6 +503,10 @@ impl Program {
     pub fn reads_clock(&self) -> bool {
         self.has(|op| op.code == Code::CLOCK)
     }
+    /// Whether it reads or writes memory by device addresses, without a descriptor.
+    pub fn has_addresses(&self) -> bool {
+        self.has(|op| matches!(op.code, Code::LD_GLOBAL | Code::ST_GLOBAL | Code::AT_GLOBAL))
+    }
     fn has(&self, is: impl Fn(&Op) -> bool) -> bool {
         let mut pc = 0;
         while let Some(op) = self.code.get(pc) {

@@ -3,6 +3,7 @@
 #[macro_use]
 extern crate say;
 
+mod advise;
 mod annotate;
 mod check;
 mod city;
@@ -63,6 +64,8 @@ Examples:
     Report(report::Args),
     /// Compare two files from `run --counters`; fails if a cost grew by more than allowed.
     Diff(diff::Args),
+    /// Say what to change in a captured program, why that costs time on a Mali, and what it would gain.
+    Advise(advise::Args),
     /// Predict how long a captured program would take on another GPU: more cores, other memory, another model.
     Whatif(whatif::Args),
     /// Instrument every basic block of a SPIR-V module, with marks that Tuff counts or with atomics for any driver.
@@ -97,6 +100,7 @@ impl Task {
             Task::Report(_)
             | Task::Diff(_)
             | Task::Compare(_)
+            | Task::Advise(_)
             | Task::Whatif(_)
             | Task::Instrument(_)
             | Task::Annotate(_)
@@ -126,6 +130,7 @@ fn main() -> ExitCode {
         Task::Diff(args) => return diff::run(&args),
         Task::Overhead(args) => overhead::run(&args),
         Task::Report(args) => report::run(&args),
+        Task::Advise(args) => advise::run(&args),
         Task::Whatif(args) => whatif::run(&args),
         Task::Run(args) => return ended(run::run(&args)),
         Task::Sanitize(args) => return ended(sanitize::run(&args)),

@@ -331,7 +331,7 @@ fn json(name: &str, asked: &Asked, found: &Found) -> Value {
 }
 
 /// The schedule of a capture, all of it.
-fn steps(folder: &Path) -> Result<Steps> {
+pub fn steps(folder: &Path) -> Result<Steps> {
     let steps = read(folder)?;
     match steps.lost {
         0 => Ok(steps),

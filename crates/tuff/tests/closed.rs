@@ -64,6 +64,10 @@ fn a_closed_pipe_ends_in_quiet() {
         ("shader @module", None),
         ("shader @module --format json", None),
         ("pages @pages", Some("pages")),
+        ("advise @capture", None),
+        ("advise @capture --all --json", None),
+        ("advise --rules", None),
+        ("advise @capture --markdown @advice.md", Some("advice.md")),
         ("whatif @capture --cores 4", None),
         ("child", None),
     ];

@@ -363,6 +363,24 @@ fn every_view_of_the_page_shows_the_captures_figures() {
         assert!(view[1].as_u64().unwrap() <= 400, "{view} pixels");
     }
     assert_eq!(list(&narrow["wide"]).len(), 7);
+
+    // Advice, of which only a capture as the driver writes it has the facts: what the command says.
+    report(&[&folder.at("before")], &page);
+    let read = browse(&folder, &page, Some(400));
+    let done = tuff().arg("advise").arg(folder.at("before")).arg("--json").output().unwrap();
+    let said: Value = serde_json::from_slice(&done.stdout).unwrap();
+    let (shown, items) = (list(&read["advice"]), list(&said["items"]));
+    assert!(!items.is_empty() && shown.len() == items.len(), "{shown:?} {items:?}");
+    for (n, (shown, item)) in shown.iter().zip(items).enumerate() {
+        let word = |key: &str| item[key].as_str().unwrap();
+        assert_eq!(shown[0], format!("{}. {} {}", n + 1, word("title"), word("rule")));
+        let text = shown[1].as_str().unwrap();
+        assert!(text.contains(word("says")) && text.contains(word("threshold")), "{text}");
+    }
+    assert_eq!(read["led"], "view-table");
+    for view in list(&read["wide"]) {
+        assert!(view[1].as_u64().unwrap() <= 400, "{view} pixels");
+    }
 }
 
 /// The last pass's, by the button of its workload.

@@ -4,7 +4,7 @@ use crate::cargo::{call, call_with, cargo, own, release, root, target_folder, wh
 use crate::needs::{HEADERS, LAVAPIPE, LOADER, Need, has_library, has_program, has_zink, provide};
 use std::collections::BTreeSet;
 use std::io::{BufRead, BufReader};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
 const NEEDS: [Need; 6] = [
@@ -95,8 +95,9 @@ fn examples_of(packages: &[&str]) -> Result<Vec<String>, String> {
     for package in packages {
         let folder = root().join("crates").join(package).join("examples");
         let entries = std::fs::read_dir(&folder).map_err(|e| format!("{}: {e}", folder.display()))?;
-        let sources =
-            entries.flatten().map(|e| e.path()).filter(|p| p.extension().is_some_and(|e| e == "rs"));
+        // A file, or a folder with its main file.
+        let is_source = |p: &PathBuf| p.extension().is_some_and(|e| e == "rs") || p.join("main.rs").exists();
+        let sources = entries.flatten().map(|e| e.path()).filter(is_source);
         let names = sources.filter_map(|p| Some(p.file_stem()?.to_str()?.to_owned()));
         options.extend(names.flat_map(|name| ["--example".into(), name]));
     }

@@ -14,6 +14,7 @@ use crate::command::Frame;
 use crate::structure;
 use counters::bound::Spent;
 use counters::{Counts, Phase, Work};
+use machine::facts::Uses;
 use machine::lost::{Labels, Title};
 use machine::time::Span;
 use parking_lot::{Mutex, RwLock};
@@ -76,6 +77,8 @@ pub struct Record {
     pub counts: Counts,
     /// Of a render pass, for a capture.
     pub seen: Option<Box<Seen>>,
+    /// What it reads and writes, for a capture.
+    pub uses: Option<Box<Uses>>,
 }
 
 /// Of each phase.
@@ -236,6 +239,8 @@ pub struct Done<'a> {
 pub struct Executed {
     number: Number,
     told: Option<(String, (String, MadeBy))>,
+    /// What it reads and writes, for a capture.
+    pub uses: Option<Box<Uses>>,
 }
 
 impl Executed {
@@ -329,13 +334,13 @@ impl Publisher {
     /// A workload has been executed. `names` gives its name and what made it; it is called if anybody wants to know.
     pub fn executed(&mut self, labels: &Labels, names: impl FnOnce() -> (String, MadeBy)) -> Executed {
         let number = self.number();
-        Executed { number, told: listening().then(|| (labels.joined(), names())) }
+        Executed { number, told: listening().then(|| (labels.joined(), names())), uses: None }
     }
 
     /// It is known when it ran.
     pub fn publish(&mut self, executed: Executed, done: Done) {
         *self.total.lock() += done.counts;
-        let Executed { number, told } = executed;
+        let Executed { number, told, uses } = executed;
         let Some((label, (name, made_by))) = told else { return };
         let [binning, main] = done.phases.unwrap_or_default();
         let span = done.phases.map_or(done.span, |_| Span { begin: binning.begin, end: main.end });
@@ -355,6 +360,7 @@ impl Publisher {
             made_by,
             counts: *done.counts,
             seen: done.seen,
+            uses,
         });
     }
 
@@ -382,6 +388,7 @@ impl Publisher {
             made_by: MadeBy::default(),
             counts,
             seen: None,
+            uses: None,
         });
     }
 

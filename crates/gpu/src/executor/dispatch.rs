@@ -9,6 +9,7 @@ use crate::exclusive;
 use ash::vk;
 use counters::{Counts, Curve, Event, Phase, cost};
 use machine::count;
+use machine::facts::{Uses, how};
 use machine::host::DeviceHost;
 use machine::instrumentation::{Blocks, Work};
 use machine::lost::{Blame, Title};
@@ -114,7 +115,11 @@ impl Executor {
             counts[Event::ComputeTasks] = total;
             counts
         };
-        self.computed(WorkloadKind::Dispatch, usage.into_inner(), counted, name, &d.pipeline.title);
+        let uses = self.uses(|f, to| {
+            to.shader(f, program, &d.bindings, how::COMPUTE_READ, how::COMPUTE_WRITE);
+        });
+        let kind = WorkloadKind::Dispatch;
+        self.computed(kind, usage.into_inner(), counted, name, &d.pipeline.title, uses);
         if let Some(f) = fault.into_inner() {
             self.blame(Blame::new(f, "compute", program, &d.pipeline.title));
         }
@@ -128,6 +133,7 @@ impl Executor {
         counted: impl Fn(wave::Usage) -> Counts,
         name: impl Fn() -> String,
         title: &Arc<Title>,
+        uses: Option<Box<Uses>>,
     ) {
         let model = self.shared.model;
         let (counts, curve) = match self.shared.l2() {
@@ -140,8 +146,9 @@ impl Executor {
         };
         let job = cost::compute(&counts, model);
         let names = || (name(), MadeBy::of(std::slice::from_ref(title)));
-        let executed = self.publisher.executed(self.place.labels(), names);
+        let mut executed = self.publisher.executed(self.place.labels(), names);
         channel::traced(&executed, &self.shared.rays_begun.take());
+        executed.uses = uses;
         self.job(
             counts,
             Phase::Compute,

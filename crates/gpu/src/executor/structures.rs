@@ -8,6 +8,7 @@ use crate::structure::{self, Command, Failure, Memory};
 use ash::vk;
 use counters::{Curve, Phase, cost};
 use machine::count::{self, Moved};
+use machine::facts::how;
 use machine::lost::{Blame, Told, Why};
 use machine::rays::Builders;
 use machine::time::Transfer;
@@ -61,7 +62,8 @@ impl Executor {
         }
         let counts = count::transfer(moved, [0; 2]);
         let job = cost::compute(&counts, model);
-        let executed = self.publisher.executed(self.place.labels(), || (name.into(), MadeBy::default()));
+        let mut executed = self.publisher.executed(self.place.labels(), || (name.into(), MadeBy::default()));
+        executed.uses = self.uses(|_, to| to.anything |= how::TRANSFER_READ | how::TRANSFER_WRITE);
         let (kind, phase) = (Transfer::Structure, Phase::Compute);
         self.job(
             counts,

@@ -7,6 +7,7 @@ use crate::trace::{MAX_RAYS, Refused, Trace, launch};
 use ash::vk;
 use counters::{Counts, Event, Phase};
 use machine::count;
+use machine::facts::how;
 use machine::instrumentation::Work;
 use machine::lost::{Blame, Told, Why};
 use shader::ir::Stage;
@@ -75,7 +76,9 @@ impl Executor {
             counts[Event::ComputeTasks] = warps;
             counts
         };
-        self.computed(WorkloadKind::Trace, usage, counted, name, &t.pipeline.title);
+        // Shaders and what their records name are not followed.
+        let uses = self.uses(|_, to| to.anything |= how::COMPUTE_READ | how::COMPUTE_WRITE);
+        self.computed(WorkloadKind::Trace, usage, counted, name, &t.pipeline.title, uses);
         if let Some(b) = done_by.blame {
             self.blame(b);
         }

@@ -9,6 +9,7 @@ use crate::{discarded, exclusive};
 use counters::model::LINE;
 use counters::{Curve, Job, Phase, cost};
 use machine::count;
+use machine::facts::{Finder, Uses, how};
 use machine::lost::Blame;
 use schedule::What;
 
@@ -58,7 +59,8 @@ impl Executor {
             }
             None => (Phase::Compute, cost::compute(&counts, model), None),
         };
-        let executed = self.publisher.executed(self.place.labels(), || (name.into(), MadeBy::default()));
+        let mut executed = self.publisher.executed(self.place.labels(), || (name.into(), MadeBy::default()));
+        executed.uses = self.uses(|f, to| touches(c, f, to));
         self.job(
             counts,
             phase,
@@ -80,5 +82,35 @@ impl Executor {
         let counts = std::mem::take(&mut self.quiet).counts([0; 2]);
         self.queries.add(&counts, self.line.latest());
         self.publisher.add(&counts);
+    }
+}
+
+/// What a transfer reads and writes, for a capture.
+fn touches(c: &Command, f: Finder, to: &mut Uses) {
+    use how::{CLEARED, TRANSFER_READ as READ, TRANSFER_WRITE as WRITE};
+    match c {
+        Command::CopyBuffer { src, dst, .. } => {
+            to.buffer(f, src, READ);
+            to.buffer(f, dst, WRITE);
+        }
+        Command::UpdateBuffer { dst, .. } | Command::FillBuffer { dst, .. } => to.buffer(f, dst, WRITE),
+        Command::CopyImage { src, dst, .. }
+        | Command::BlitImage { src, dst, .. }
+        | Command::ResolveImage { src, dst, .. } => {
+            to.image(f, src, READ);
+            to.image(f, dst, WRITE);
+        }
+        Command::CopyBufferToImage { src, dst, .. } => {
+            to.buffer(f, src, READ);
+            to.image(f, dst, WRITE);
+        }
+        Command::CopyImageToBuffer { src, dst, .. } => {
+            to.image(f, src, READ);
+            to.buffer(f, dst, WRITE);
+        }
+        Command::ClearColorImage { dst, .. } | Command::ClearDepthStencilImage { dst, .. } => {
+            to.image(f, dst, WRITE | CLEARED)
+        }
+        _ => to.anything |= READ | WRITE,
     }
 }

@@ -2,7 +2,7 @@
 
 use super::steps::Kept;
 use super::structures::{self, Told};
-use super::{FILE, PICTURES, Queue, Row, Run, SCHEDULE};
+use super::{FACTS, FILE, PICTURES, Queue, Row, Run, SCHEDULE, facts};
 use crate::channel::{ByPhase, WorkloadKind};
 use counters::bound::{self, Bounds, Spent, Take, Takes};
 use counters::{Counter, Counts, Model, Phase, Value};
@@ -383,7 +383,7 @@ pub(super) fn json(
     written(&file)
 }
 
-fn written(file: &impl Serialize) -> Vec<u8> {
+pub(super) fn written(file: &impl Serialize) -> Vec<u8> {
     let mut text = vec![];
     file.serialize(&mut serde_json::Serializer::with_formatter(&mut text, Lines::default()))
         .expect("keys are strings, and a vector takes all");
@@ -412,5 +412,6 @@ pub(super) fn capture(
     }
     let steps = steps.file(counters::model::current());
     std::fs::write(folder.join(SCHEDULE), written(&steps))?;
+    std::fs::write(folder.join(FACTS), facts::json(devices))?;
     std::fs::write(folder.join(FILE), json(devices, Some((&pictures, structures))))
 }

@@ -14,6 +14,7 @@ use crate::process;
 use crate::structure::Command;
 use counters::bound::{Bounds, Spent};
 use counters::{Counts, Phase};
+use machine::facts::Uses;
 use machine::time::Span;
 use parking_lot::Mutex;
 use std::collections::{BTreeMap, HashMap};
@@ -21,6 +22,7 @@ use std::io::Write;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use std::sync::{Arc, LazyLock};
 
+mod facts;
 mod file;
 mod steps;
 mod structures;
@@ -49,6 +51,8 @@ struct Row {
     spent: ByPhase<Spent>,
     /// Of a capture's render passes, what the last one showed, and the place of that run among the queue's.
     seen: Option<(Arc<Record>, usize)>,
+    /// The same of the one that took longest, whose facts are kept.
+    longest: Option<(Arc<Record>, usize)>,
 }
 
 /// A workload, each time that it ran.
@@ -62,6 +66,8 @@ struct Run {
     main: Span,
     spent: ByPhase<Spent>,
     counts: Counts,
+    /// Which of the queue's `uses`.
+    uses: Option<usize>,
 }
 
 impl Row {
@@ -76,6 +82,7 @@ impl Row {
             bounds: Default::default(),
             spent: Default::default(),
             seen: None,
+            longest: None,
         }
     }
 
@@ -109,6 +116,9 @@ struct Queue {
     runs: Vec<Run>,
     /// Of those that ran beyond [`MAX_RUNS`].
     lost: u64,
+    /// What runs read and write, each once, and their places.
+    uses: Vec<Uses>,
+    places: HashMap<Uses, usize>,
 }
 
 /// Frames that are kept apart; later ones are in the totals alone.
@@ -118,9 +128,10 @@ const MAX_RUNS: usize = 20_000;
 /// Workloads of a queue that have regions and a picture in a capture.
 const MAX_SEEN: usize = 64;
 
-/// In the folder of a capture: the file, what the schedule follows from, the folders of pictures and of shaders.
+/// In the folder of a capture: the file, what the schedule follows from, facts beside counters, the folders of pictures and of shaders.
 pub const FILE: &str = "capture.json";
 pub const SCHEDULE: &str = "schedule.json";
+pub const FACTS: &str = "facts.json";
 pub const PICTURES: &str = "passes";
 pub const SHADERS: &str = "shaders";
 
@@ -247,11 +258,24 @@ impl Queue {
         }
         let has_room = || self.rows.iter().filter(|r| r.seen.is_some()).count() < MAX_SEEN;
         if r.seen.is_some() && (self.rows[row].seen.is_some() || has_room()) {
-            self.rows[row].seen = Some((r.clone(), self.runs.len()));
+            let ticks = |r: &Record| r.span.end.saturating_sub(r.span.begin);
+            let own = &mut self.rows[row];
+            if own.longest.as_ref().is_none_or(|(l, _)| ticks(l) < ticks(r)) {
+                own.longest = Some((r.clone(), self.runs.len()));
+            }
+            own.seen = Some((r.clone(), self.runs.len()));
         }
         // What an earlier one showed goes with its record.
         let Record { number, frame, span, binning, main, spent, counts, .. } = **r;
-        self.runs.push(Run { row, number, frame, span, binning, main, spent, counts });
+        let uses = r.uses.as_deref().map(|uses| match self.places.get(uses) {
+            Some(place) => *place,
+            None => {
+                self.uses.push(uses.clone());
+                self.places.insert(uses.clone(), self.uses.len() - 1);
+                self.uses.len() - 1
+            }
+        });
+        self.runs.push(Run { row, number, frame, span, binning, main, spent, counts, uses });
     }
 }
 

@@ -29,6 +29,7 @@ fn batches_belong_to_the_frames_that_the_application_says_or_presents() {
             made_by: MadeBy::default(),
             counts,
             seen: None,
+            uses: None,
         })
     };
     let work = |n, frame, counted, ends| {

@@ -136,6 +136,7 @@ fn new(device: &Device, info: In<vk::SwapchainCreateInfoKHR>) -> Answer<Swapchai
     for _ in 0..count {
         let mut image = texel::image::Image::new(device.space(), &image_info)?;
         image.watch(raster::layout::TILE as u32, true);
+        image.presented = true;
         let m = Memory::new(device, image.size(), windowed)?;
         if !image.bind(Bound { memory: m.gpu.clone(), offset: 0 }) {
             return Err(vk::Result::ERROR_OUT_OF_DEVICE_MEMORY);

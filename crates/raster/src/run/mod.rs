@@ -8,6 +8,7 @@ mod tile;
 
 use crate::draw::{Draw, Kept, What};
 use crate::drawn::{Drawn, Draws, Ended, Seen};
+use crate::facts::{self, DrawFacts, PassFacts};
 use crate::geometry::bin::{Bins, Entries, Full, Tiles};
 use crate::geometry::feedback::Feedback;
 use crate::geometry::{self, Batch, GeometryContext, mesh, traffic};
@@ -26,6 +27,7 @@ use ash::vk;
 use counters::model::{BEAT, LINE};
 use counters::{Counts, Curve, Event, Phase, Unit};
 use machine::count;
+use machine::facts::{Finder, Uses};
 use machine::host::DeviceHost;
 use machine::instrumentation::{Active, Work};
 use machine::lost::{Blame, Labels, Place, Title};
@@ -99,6 +101,7 @@ pub struct PassRun {
     captured: bool,
     /// Those that it tells apart.
     draws: Draws,
+    facts: PassFacts,
     /// The pipelines that it has drawn with, if somebody looks at counters.
     used: Option<Used>,
     /// Modelled time as the pass begins.
@@ -147,15 +150,16 @@ impl Used {
 }
 
 impl PassRun {
-    /// `captured`: what it shows and what its regions count is wanted when it ends. `observed`: somebody looks at counters.
+    /// `facts`: what it shows, what its regions count and facts about it are wanted when it ends. `observed`: somebody looks at counters.
     pub fn new(
         rendering: &Arc<Rendering>,
         line: &Line,
         labels: &Labels,
         scratches: &Arc<Scratches>,
-        captured: bool,
+        facts: Option<Finder>,
         observed: bool,
     ) -> PassRun {
+        let captured = facts.is_some();
         let targets = Targets::new(rendering, observed);
         let within = observed.then_some(targets.within);
         let (area, grid) = (targets.area, targets.grid);
@@ -171,6 +175,7 @@ impl PassRun {
             put_aside: false,
             captured,
             draws: Draws::default(),
+            facts: facts.map_or_else(PassFacts::default, |f| PassFacts::new(f, rendering)),
             used: observed.then(Used::default),
             barrier: true,
             targets,
@@ -306,10 +311,7 @@ impl PassRun {
         if let Some(used) = &mut self.used {
             used.note(&d.pipeline.title);
         }
-        let told = match self.captured {
-            true => self.draws.begin(|| d.title(), || place.labels().joined()),
-            false => None,
-        };
+        let told = if self.captured { self.tell(shared, d, place) } else { None };
         let active =
             d.instrumentation.as_ref().map(|(object, result)| object.at(*result, || self.work(d, place)));
         self.drew += 1;
@@ -368,6 +370,25 @@ impl PassRun {
             }
         }
         Ok(())
+    }
+
+    /// Tells a draw of a captured pass apart.
+    fn tell(&mut self, shared: &Shared, d: &Draw, place: &Place) -> Option<usize> {
+        let finder = Finder { report: &*shared.report, arena: shared.arena().start };
+        facts::uses(finder, d, &mut self.facts.uses);
+        let image = |a: u32| {
+            let view = self.rendering.attachments.get(a as usize)?.view.as_ref();
+            view.map(|v| machine::facts::image(finder.report, &v.image))
+        };
+        let sub = self.rendering.subpasses.get(self.subpass);
+        let colors = sub.map_or(&[][..], |s| &s.colors).iter();
+        let targets: Vec<Option<u32>> = colors.map(|a| a.and_then(image)).collect();
+        self.draws.begin(d.title(), place.labels().joined(), || DrawFacts::new(finder, d, &targets))
+    }
+
+    /// What a captured pass reads and writes.
+    pub fn uses(&mut self) -> Option<Box<Uses>> {
+        self.captured.then(|| Box::new(std::mem::take(&mut self.facts.uses)))
     }
 
     /// What the next draw is among others.
@@ -498,6 +519,9 @@ impl PassRun {
     }
 
     pub fn clear(&mut self, attachments: &[vk::ClearAttachment], rects: &[vk::ClearRect]) {
+        if self.captured && self.drew == 0 {
+            self.facts.clears(&self.rendering, self.subpass, attachments, rects);
+        }
         let clear = Clear { attachments: attachments.to_vec(), rects: rects.to_vec() };
         let (at, cell) = (self.gathered.ops.len(), self.epochs.cell(0));
         self.gathered.lists.add_everywhere(at);
@@ -547,7 +571,12 @@ impl PassRun {
         }
         let seen = self.captured.then(|| {
             let regions = self.regions.as_ref().map(|c| c.map(shared.model));
-            Box::new(Seen { regions, picture: picture::of(&self.rendering), draws: self.draws })
+            Box::new(Seen {
+                regions,
+                picture: picture::of(&self.rendering),
+                draws: self.draws,
+                facts: self.facts,
+            })
         });
         (r, Ended { epochs: self.epochs, drawn: self.drawn, seen })
     }

@@ -47,6 +47,10 @@ pub struct Image {
     pub discarded: Discarded,
     /// The application's handle, by which messages name it; 0: none yet.
     pub handle: AtomicU64,
+    /// It is shown on a screen.
+    pub presented: bool,
+    /// Its number among the images of a capture; none yet without one.
+    pub number: OnceLock<u32>,
 }
 
 /// One mip level of one aspect of an image, ready for addressing. Coordinates are in blocks; nothing outside
@@ -239,6 +243,8 @@ impl Image {
             packed: (!is_sparse && packed::allowed(info, format)).then(Packed::default),
             discarded,
             handle: AtomicU64::new(0),
+            presented: false,
+            number: OnceLock::new(),
         })
     }
 

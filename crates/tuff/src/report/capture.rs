@@ -11,6 +11,8 @@ const VERSION: u32 = 1;
 pub const FILE: &str = "capture.json";
 /// There too: what the schedule follows from.
 pub const SCHEDULE: &str = "schedule.json";
+/// There too: facts beside counters.
+pub const FACTS: &str = "facts.json";
 
 /// The counter that time is told by: the cycles in which the GPU does anything. Of what goes on at once each cycle is one workload's, so
 /// that workloads, runs and frames add up to the whole. (Where one ends and another begins is no such measure: they overlap.)

@@ -1,7 +1,8 @@
 //! What the page knows, as JSON that is small: counters by columns, names once.
 
-use super::capture::{ACTIVE, Capture, Counters, Job, Regions, number};
+use super::capture::{ACTIVE, Capture, Counters, FACTS, Job, Regions, number};
 use super::{picture, shaders, structures};
+use crate::advise::Advice;
 use client::Result;
 use counters::bound::{Take, Wait};
 use counters::{Counter, catalogue};
@@ -20,6 +21,8 @@ const MOST_DRAWS: usize = 4_000;
 const DRAWS: usize = 500_000;
 /// Bytes of counters by region.
 const REGIONS: usize = 700_000;
+/// Advice that a page has, the first.
+const MOST_ADVICE: usize = 40;
 /// Bytes of pictures.
 const PICTURES: usize = 900_000;
 
@@ -230,6 +233,8 @@ pub fn of(c: &Capture, names: &Names, name: &str, mut tell: impl FnMut(String)) 
     let (structures, structures_lost) = structures::of(c);
     let shaders = shaders::read(&c.folder.join("shaders"), |i, n| tell(format!("shader {} of {n}", i + 1)));
     let shaders = if c.runs.is_some() { shaders? } else { vec![] };
+    tell("advice".into());
+    let advice = advice(c);
     Ok(json!({
         "name": name, "gpu": c.gpu, "model": c.model, "captured": c.runs.is_some(),
         "total": total,
@@ -251,7 +256,24 @@ pub fn of(c: &Capture, names: &Names, name: &str, mut tell: impl FnMut(String)) 
         "shaders": shaders,
         "structures": structures,
         "structuresLost": structures_lost,
+        "advice": advice,
     }))
+}
+
+/// What `tuff advise` says of a capture that has the facts for it, or why it says nothing.
+fn advice(c: &Capture) -> Value {
+    if c.runs.is_none() || !c.folder.join(FACTS).exists() {
+        return Value::Null;
+    }
+    match Advice::of(&c.folder, &[], false) {
+        Ok(mut advice) => {
+            let more = advice.items.len().saturating_sub(MOST_ADVICE);
+            advice.items.truncate(MOST_ADVICE);
+            advice.small += more;
+            crate::advise::json(&advice)
+        }
+        Err(e) => json!({ "error": plain::message(&e.to_string()) }),
+    }
 }
 
 /// Pictures and regions, as many as there is room for.

@@ -1,5 +1,5 @@
 // The page: tabs, which capture is shown, colours, keys.
-const KEYS = [['1 to 7', 'views'], ['/', 'filter'], ['d', 'colours'], ['c', 'the other capture'], ['← → + − Home', 'pan and zoom the time line'], ['n p', 'next, previous job'], ['arrows', 'regions of a heat map, rows of a table'], ['?', 'this list']];
+const KEYS = [['1 to 8', 'views'], ['/', 'filter'], ['d', 'colours'], ['c', 'the other capture'], ['← → + − Home', 'pan and zoom the time line'], ['n p', 'next, previous job'], ['arrows', 'regions of a heat map, rows of a table'], ['?', 'this list']];
 const tabs = document.getElementById('tabs');
 const main = document.getElementById('views');
 const available = () => views.filter((v) => !v.when || v.when(shown()));
@@ -16,6 +16,9 @@ function render() {
     type: 'button', role: 'tab', id: 'tab-' + v.key, 'aria-controls': 'view-' + v.key, 'aria-selected': String(v.key === state.view), tabindex: v.key === state.view ? 0 : -1,
     onclick: () => go(v.key),
   }, v.title, el('span', { class: 'n', 'aria-hidden': 'true' }, ' ' + (i + 1)))));
+  // Where the tabs have no room, the chosen one is in view.
+  const chosen = document.getElementById('tab-' + state.view);
+  tabs.scrollLeft = Math.max(0, chosen.offsetLeft + chosen.offsetWidth - tabs.clientWidth);
   const view = views.find((v) => v.key === state.view);
   const panel = el('div', { role: 'tabpanel', id: 'view-' + view.key, 'aria-labelledby': 'tab-' + view.key });
   fill(main, panel);

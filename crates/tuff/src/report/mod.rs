@@ -61,7 +61,7 @@ impl Drop for Progress {
 
 /// The page's parts, in the order in which they stand in it.
 const STYLE: &str = include_str!("page.css");
-const SCRIPTS: [&str; 9] = [
+const SCRIPTS: [&str; 10] = [
     include_str!("base.js"),
     include_str!("overview.js"),
     include_str!("table.js"),
@@ -69,6 +69,7 @@ const SCRIPTS: [&str; 9] = [
     include_str!("regions.js"),
     include_str!("shaders.js"),
     include_str!("structures.js"),
+    include_str!("advice.js"),
     include_str!("compare.js"),
     include_str!("main.js"),
 ];

@@ -60,6 +60,8 @@ views.push({
     if (quads > 0 && share(killed, quads) >= 5) out.push(`${percent(share(killed, quads))} of rasterised quads are killed before they are shaded.`);
     const shader = c.shaders[0];
     if (shader && shader.heat > 0) out.push(`The hottest shader is ${shaderName(shader)}, ${percent(share(shader.heat, sum(c.shaders.map((s) => s.heat))))} of all shaders' cycles.`);
+    const first = c.advice && c.advice.items && c.advice.items[0];
+    if (first) out.push(`First advice of ${c.advice.items.length}: ${first.title.toLowerCase()}${first.gain.ns >= 1 ? `, ${percent(share(first.gain.ns, c.advice.whole_ns))} of the time` : ''}.`);
     if (!c.captured) out.push('This is a file of “run --counters”: a capture (“run --report”) has a time line, regions and shaders besides.');
     return out;
   },

@@ -2,7 +2,7 @@
 
 use super::merge::{self, Part};
 use super::private::{Kind, Private, Process};
-use crate::report::capture::{FILE, SCHEDULE};
+use crate::report::capture::{FACTS, FILE, SCHEDULE};
 use client::{Error, Result};
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -60,7 +60,7 @@ pub fn counters(private: &Private, processes: &[Process], to: &Path) -> Result<b
 /// What of an earlier capture lies in a folder goes: the page would show it.
 fn emptied(folder: &Path) -> Result<()> {
     make(folder)?;
-    for name in [FILE, SCHEDULE, "passes", "shaders"] {
+    for name in [FILE, SCHEDULE, FACTS, "passes", "shaders"] {
         let at = folder.join(name);
         let gone = if at.is_dir() { std::fs::remove_dir_all(&at) } else { std::fs::remove_file(&at) };
         match gone {

@@ -151,6 +151,19 @@ try {
     fits('structures');
   }
 
+  if ($('#tab-advice')) {
+    $('#tab-advice').click();
+    $$('.advice details').forEach((d) => { d.open = true; });
+    read.advice = $$('.advice').map((a) => [a.querySelector('h2').textContent, a.textContent]);
+    fits('advice');
+    // A draw or pass leads to the table.
+    const link = $('.advice a[href="#table"]');
+    if (link) {
+      link.click();
+      read.led = $('#views > div').id;
+    }
+  }
+
   if ($('#tab-compare')) {
     $('#tab-compare').click();
     const compared = (id) => $$(`#${id} tbody tr`).map((r) => [...r.children].map((c) => [c.textContent, c.className]));
