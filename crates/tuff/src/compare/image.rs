@@ -99,7 +99,8 @@ fn ppm(bytes: &[u8]) -> std::result::Result<Image, String> {
         return Err("not a PPM file of 8 bits a channel".into());
     };
     let pixels = bytes.get(at + 1..).unwrap_or_default();
-    if pixels.len() as u64 != u64::from(width) * u64::from(height) * 3 || pixels.is_empty() {
+    let size = u128::from(width) * u128::from(height) * 3;
+    if pixels.len() as u128 != size || pixels.is_empty() {
         return Err(format!("{} bytes of pixels are not {width} x {height}", pixels.len()));
     }
     let rgba = pixels.as_chunks::<3>().0.iter().map(|p| [p[0], p[1], p[2], 255]).collect();
