@@ -166,9 +166,8 @@ pub fn must_halve(depth: u32, count: usize) -> bool {
 
 /// Memory for `n` values that are written before they are read.
 pub fn room<T: Copy>(n: usize) -> Result<Vec<T>, Error> {
-    let mut out = Vec::<T>::new();
+    let mut out = Vec::new();
     out.try_reserve_exact(n).map_err(|_| Error::OutOfMemory)?;
-    simd::large_pages(out.as_ptr().cast(), out.capacity() * size_of::<T>());
     Ok(out)
 }
 

@@ -58,7 +58,6 @@ fn made<T: Copy + Send>(
 ) -> Result<Vec<T>, Failure> {
     let mut list = Vec::<T>::new();
     list.try_reserve_exact(n).map_err(|_| Failure::NoMemory)?;
-    simd::large_pages(list.as_ptr().cast(), n * size_of::<T>());
     let parts: Vec<Mutex<_>> =
         list.spare_capacity_mut()[..n].chunks_mut(CHUNK).enumerate().map(Mutex::new).collect();
     pool.run(parts.len(), &|i| {
