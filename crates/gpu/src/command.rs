@@ -3,6 +3,7 @@
 pub mod generated;
 
 use self::generated::Generated;
+use crate::ordering;
 use crate::pipeline::ComputePipeline;
 use crate::query::QueryPool;
 use crate::structure;
@@ -167,6 +168,8 @@ pub enum Command {
         image: Arc<Image>,
         range: vk::ImageSubresourceRange,
     },
+    /// What orders commands, of a sanitised device, beside the command that does.
+    Sync(Box<ordering::Sync>),
     SetEvent {
         event: Arc<Event>,
         stages: vk::PipelineStageFlags2,
@@ -255,6 +258,7 @@ impl Command {
             | Command::ClearAttachments { .. }
             | Command::Barrier(_)
             | Command::Undefine { .. }
+            | Command::Sync(_)
             | Command::WriteTimestamp { .. }
             | Command::BeginQuery { .. }
             | Command::EndQuery { .. }
@@ -317,6 +321,7 @@ impl Command {
             Command::Trace(t) => t.call,
             Command::Structure(c) => c.call(),
             Command::Barrier(_) | Command::Undefine { .. } => "vkCmdPipelineBarrier2",
+            Command::Sync(s) => s.call(),
             Command::SetEvent { .. } => "vkCmdSetEvent2",
             Command::ResetEvent { .. } => "vkCmdResetEvent2",
             Command::WaitEvents { .. } => "vkCmdWaitEvents2",
@@ -445,6 +450,8 @@ pub struct Submission {
     /// It is a VkSubmitInfo2, and not the driver's own carrier of a fence or a present.
     pub submitted: bool,
     pub frame: Option<Frame>,
+    /// What the host had waited for, of a sanitised device.
+    pub seen: Option<sanitize::hazards::Seen>,
     /// It presents: the end of a frame, for applications that never say where frames end.
     pub presents: bool,
     /// Called on the queue's thread when the lists are done, before signals (frees one-time state).

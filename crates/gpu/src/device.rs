@@ -153,7 +153,8 @@ impl Queue {
             let (slot, others) = shared.turns.submit(self.inner.index, steps(&s));
             // The thread receives until the sender is gone.
             let made = Some(Instant::now());
-            let _ = sender.send(Submission { slot, floor, observed, made, ..s });
+            let seen = shared.hazards.as_ref().map(|h| h.seen());
+            let _ = sender.send(Submission { slot, floor, observed, made, seen, ..s });
             if others {
                 shared.hub.change(|| ());
             }
@@ -188,6 +189,9 @@ impl Queue {
         let target = self.inner.submitted.load(SeqCst);
         self.inner.shared.hub.wait(u64::MAX, || self.inner.finished.load(SeqCst) >= target);
         self.inner.shared.clock.seen(self.inner.latest.load(SeqCst));
+        if let Some(h) = &self.inner.shared.hazards {
+            h.saw_all(self.inner.index as u32);
+        }
     }
 }
 
@@ -213,7 +217,7 @@ impl Inner {
         let _mode = Mode::plain();
         let Some(publisher) = self.publisher.lock().take() else { return };
         let mut executor =
-            Executor::new(self.shared.clone(), self.scratches.clone(), publisher, pulse.clone());
+            Executor::new(self.index, self.shared.clone(), self.scratches.clone(), publisher, pulse.clone());
         // Programs that wait for one often make another right after.
         let (next, mut idle) = (&self.next, None::<Instant>);
         while let Some(submission) = next.look(|| work.try_recv().ok()).or_else(|| work.recv().ok()) {
@@ -259,6 +263,9 @@ impl Inner {
         }
         executor.publisher.asks(|| Asked::Step(Step::Submission));
         executor.line.submission();
+        if let Some(h) = &mut executor.hazards {
+            h.begin(s.seen.take(), &s.waits);
+        }
         if let Some(binds) = s.binds.take()
             && !hub.stops()
         {
@@ -278,6 +285,9 @@ impl Inner {
             executor.tell_quiet();
             executor.settle();
             executor.publisher.end_batch(s.presents);
+        }
+        if let Some(h) = &mut executor.hazards {
+            h.end(&s.signals, s.fence.as_ref());
         }
         drop(s.lists);
         if let Some(done) = s.done {

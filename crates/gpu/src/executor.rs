@@ -11,6 +11,7 @@ use crate::command::generated::{Generated, Sequence, Wild};
 use crate::command::{Binds, Command, CommandList, CounterPlace};
 use crate::discarded;
 use crate::exclusive::{self, Turn};
+use crate::hazards::Tracker;
 use crate::pass_time;
 use crate::query::{InPass, Queries};
 use crate::stripes::Stripes;
@@ -62,10 +63,13 @@ pub struct Executor {
     /// The command under way.
     pub place: Place,
     pulse: Arc<Pulse>,
+    /// Of a sanitised device.
+    pub hazards: Option<Box<Tracker>>,
 }
 
 impl Executor {
     pub fn new(
+        queue: usize,
         shared: Arc<Shared>,
         scratches: Arc<Scratches>,
         publisher: Publisher,
@@ -73,6 +77,7 @@ impl Executor {
     ) -> Executor {
         Executor {
             queries: Queries::new(shared.clone()),
+            hazards: Tracker::new(&shared, queue),
             shared,
             scratches,
             pass: None,
@@ -126,11 +131,14 @@ impl Executor {
 
     pub fn run(&mut self, list: &CommandList) {
         self.place.enter(&list.name);
+        let mut more = 0;
         for (i, c) in list.commands.iter().enumerate() {
             if self.shared.hub.stops() {
                 break;
             }
-            self.place.at(i, c.call());
+            // Commands have the numbers that they would have if the device were not sanitised.
+            self.place.at(i - more, c.call());
+            more += matches!(c, Command::Sync(_)) as usize;
             self.pulse.work();
             self.command(c, &list.draws);
         }
@@ -166,6 +174,9 @@ impl Executor {
         if c.is_outside() {
             self.leave_suspended();
         }
+        if let Some(h) = &mut self.hazards {
+            h.command(c, &self.place);
+        }
         match c {
             Command::Dispatch { dispatch, groups } => self.dispatch(dispatch, *groups),
             Command::DispatchIndirect { dispatch, buffer, offset } => {
@@ -198,6 +209,9 @@ impl Executor {
                     captured,
                     observed,
                 )));
+                if let Some(h) = &mut self.hazards {
+                    h.pass_begins(rendering, &self.place);
+                }
             }
             Command::NextSubpass => self.in_pass(|p, shared, _| p.next_subpass(shared)),
             Command::Draw(n, _) => self.draw(draws, *n as usize),
@@ -227,6 +241,7 @@ impl Executor {
             Command::Trace(t) => self.trace(t),
             Command::Structure(c) => self.structure(c),
             // Commands run one after the other: every dependency within the queue is met already, but in modelled time.
+            Command::Sync(_) => {}
             Command::Barrier(d) => {
                 if let Some(p) = &mut self.pass {
                     p.barrier();
@@ -338,6 +353,9 @@ impl Executor {
         let mut feedback = self.feedback.take();
         self.in_pass(|p, shared, place| p.draw(shared, draws, n, place, counted, feedback.as_mut()));
         self.feedback = feedback;
+        if let (Some(h), Some(d)) = (&mut self.hazards, draws.get(n)) {
+            h.drew(d, &self.place);
+        }
     }
 
     /// Each sequence is worked on before the next is read.
@@ -406,6 +424,9 @@ impl Executor {
             executed.uses = p.uses();
             let (result, mut ended) = p.end(&self.shared);
             channel::traced(&executed, &self.shared.rays_begun.take());
+            if let Some(h) = &mut self.hazards {
+                h.pass_ended(&name, &self.place);
+            }
             discarded::pass_ended(&rendering, &name, &self.place);
             if let Some(lines) = self.cleaned.take() {
                 let mut c = Counts::default();

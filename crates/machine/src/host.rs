@@ -4,9 +4,10 @@ use crate::lost::Place;
 use crate::rays::{self, Structures};
 use crate::sanitizer::Sanitizer;
 use crate::shared::Shared;
-use crate::{descriptor_memory, image_op, texture, undefined};
+use crate::{descriptor_memory, footprint, image_op, texture, undefined};
 use shader::bytecode::ImageCode;
 use shader::ir::Dim;
+use std::cell::RefCell;
 use std::time::Duration;
 use texel::sample::ImageView;
 use wave::{Filtering, Host, ImageProbe, ImageWarp, ImageWave, Meaning, Own, ProbeWave, RayWave};
@@ -37,6 +38,18 @@ impl<'a> DeviceHost<'a> {
         }
     }
 
+    /// Which bytes a warp's operation touches is gathered, if shaders are sanitised.
+    ///
+    /// # Safety
+    /// As [`image_op::run`].
+    #[inline]
+    unsafe fn gather(&self, code: &ImageCode, warp: &ImageWarp) {
+        if self.sanitizer.is_some() {
+            // SAFETY: the caller's.
+            unsafe { gathered(code, warp) };
+        }
+    }
+
     /// A shader is about to run `code` on a view.
     ///
     /// # Safety
@@ -53,12 +66,30 @@ impl<'a> DeviceHost<'a> {
     }
 }
 
+/// # Safety
+/// As [`image_op::run`].
+#[cold]
+unsafe fn gathered(code: &ImageCode, warp: &ImageWarp) {
+    thread_local! {
+        static BYTES: RefCell<Vec<(u64, u32)>> = const { RefCell::new(Vec::new()) };
+    }
+    BYTES.with_borrow_mut(|bytes| {
+        bytes.clear();
+        // SAFETY: the caller's.
+        unsafe { image_op::bytes(code, warp, bytes) };
+        footprint::image(code, bytes);
+    });
+}
+
 // Inline, for a tile's host, in the crate above, hands on to these.
 impl Host for DeviceHost<'_> {
     #[inline]
     unsafe fn image(&self, code: &ImageCode, warp: &mut ImageWarp) {
         // SAFETY: the caller's descriptors are null or what descriptor writes stored.
-        unsafe { image_op::run(code, warp) }
+        unsafe {
+            self.gather(code, warp);
+            image_op::run(code, warp)
+        }
     }
     #[inline]
     unsafe fn image_each(
@@ -68,13 +99,22 @@ impl Host for DeviceHost<'_> {
         own: &Own,
         each: &mut dyn FnMut(Filtering, u16),
     ) {
+        if self.sanitizer.is_some() {
+            let all = warp.mask;
+            for group in own.groups(all) {
+                (warp.view, warp.sampler, warp.mask) = (group.view, group.sampler, group.mask);
+                // SAFETY: the caller's descriptors.
+                unsafe { self.gather(code, warp) };
+            }
+            warp.mask = all;
+        }
         // SAFETY: the caller's descriptors are null or what descriptor writes stored.
         unsafe { image_op::run_each(code, warp, own, each, |view| self.accesses(code, view)) }
     }
     #[inline]
     unsafe fn image_wave(&self, code: &ImageCode, wave: &ImageWave) -> bool {
-        // SAFETY: the caller's descriptors are null or what descriptor writes stored.
-        unsafe { image_op::run_wave(code, wave) }
+        // SAFETY: the caller's descriptors are null or what descriptor writes stored. What is gathered is gathered by warp.
+        self.sanitizer.is_none() && unsafe { image_op::run_wave(code, wave) }
     }
     #[inline]
     unsafe fn texture(&self, code: &ImageCode, view: u64, sampler: u64) -> Filtering {

@@ -289,10 +289,29 @@ pub(crate) fn fetch_coords(code: &ImageCode, w: &ImageWarp) -> [[u32; 16]; 4] {
 /// # Safety
 /// As [`run`].
 pub unsafe fn lines(code: &ImageCode, w: &ImageWarp, lines: &mut Vec<u64>) {
+    let touched = Touched::new(std::mem::take(lines));
+    // SAFETY: the caller's.
+    unsafe { touch(code, w, &touched) };
+    *lines = touched.into_lines();
+}
+
+/// Addresses and numbers of bytes of the texels that `code` touches for the warp's active lanes, after those that are there.
+///
+/// # Safety
+/// As [`run`].
+pub unsafe fn bytes(code: &ImageCode, w: &ImageWarp, bytes: &mut Vec<(u64, u32)>) {
+    let touched = Touched::exact(std::mem::take(bytes));
+    // SAFETY: the caller's.
+    unsafe { touch(code, w, &touched) };
+    *bytes = touched.into_bytes();
+}
+
+/// # Safety
+/// As [`run`].
+unsafe fn touch(code: &ImageCode, w: &ImageWarp, touched: &Touched) {
     if w.view == 0 {
         return;
     }
-    let touched = Touched::new(std::mem::take(lines));
     if code.dim == Dim::Buffer {
         // SAFETY: not null: descriptor writes stored such a view.
         touched.buffer(unsafe { &*(w.view as *const BufferView) }, &w.coords[0], w.mask);
@@ -323,7 +342,6 @@ pub unsafe fn lines(code: &ImageCode, w: &ImageWarp, lines: &mut Vec<u64>) {
             _ => {}
         }
     }
-    *lines = touched.into_lines();
 }
 
 /// Residency codes of the warp's active lanes: 0 where all texels that the lane touches have memory.

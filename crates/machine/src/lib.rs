@@ -9,6 +9,8 @@ pub mod count;
 pub mod descriptor;
 pub mod descriptor_memory;
 pub mod facts;
+pub mod footprint;
+pub mod hazards;
 pub mod host;
 mod image_op;
 pub mod instrumentation;

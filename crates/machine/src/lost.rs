@@ -35,6 +35,13 @@ impl Title {
     pub fn entries(&self) -> &str {
         &self.entries
     }
+    /// The same text in every run: without a handle.
+    pub fn steady(&self) -> String {
+        match self.name() {
+            Some(name) => format!("pipeline '{name}' ({})", self.entries),
+            None => format!("pipeline {:016x} ({})", self.shaders, self.entries),
+        }
+    }
     pub fn call(&self, name: impl Into<String>) {
         *self.given.lock() = name.into();
     }

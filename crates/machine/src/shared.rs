@@ -2,6 +2,7 @@
 
 use crate::count;
 use crate::descriptor_memory::Names;
+use crate::hazards::Hazards;
 use crate::l2::L2s;
 use crate::lost::{Faults, Told};
 use crate::observed::Observed;
@@ -83,6 +84,8 @@ pub struct Shared {
     pub watchdog: Duration,
     /// The device's addresses.
     pub memory: Arc<AddressSpace>,
+    /// Of a sanitised device.
+    pub hazards: Option<Box<Hazards>>,
 }
 
 impl Shared {
@@ -119,6 +122,7 @@ impl Shared {
             model: counters::model::current(),
             watchdog: settings::get().watchdog,
             memory,
+            hazards: settings::get().sanitize.is_some().then(Box::default),
         })
     }
 
@@ -183,6 +187,9 @@ impl Shared {
 
     /// Memory is newly allocated: the L2 has nothing of it, whatever it was used for before.
     pub fn forget_memory(&self, address: u64, bytes: u64) {
+        if let Some(h) = &self.hazards {
+            h.memory.lock().forget(address..address.saturating_add(bytes));
+        }
         let lines = |bytes: u64| bytes / LINE;
         let base = self.memory.arena().0;
         if let Some(at) = address.checked_sub(base) {

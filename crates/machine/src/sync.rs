@@ -154,6 +154,8 @@ pub struct Fence {
     shared: Option<Arc<Payload>>,
     /// Modelled time of the signal; of another device's, none.
     pub time: AtomicU64,
+    /// Of the signal, of a sanitised device ([`crate::hazards::Mark`]).
+    pub mark: AtomicU64,
 }
 
 impl Fence {
@@ -188,6 +190,8 @@ pub struct Event {
     pub set: AtomicBool,
     /// Modelled time of the last signal.
     pub time: AtomicU64,
+    /// As a fence's; 0 if the host has set it.
+    pub mark: AtomicU64,
     /// Whether it will be set when all that has been submitted is done: [`crate::turns`] alone uses it.
     pub(crate) promised: AtomicBool,
 }
@@ -202,6 +206,8 @@ pub struct Semaphore {
     promised: AtomicU64,
     /// Modelled times at which values were reached: those of the latest signals, in order.
     times: Mutex<VecDeque<Reached>>,
+    /// Values that queues of a sanitised device are to signal, with their marks ([`crate::hazards::Mark`]).
+    marks: Mutex<VecDeque<(u64, u64)>>,
 }
 
 /// A signal of a semaphore.
@@ -226,7 +232,14 @@ impl Semaphore {
     }
     fn new(timeline: bool, initial: u64, shared: Option<Arc<Payload>>) -> Arc<Semaphore> {
         let (value, promised) = (AtomicU64::new(initial), AtomicU64::new(initial));
-        Arc::new(Semaphore { timeline, value, shared, promised, times: Default::default() })
+        Arc::new(Semaphore {
+            timeline,
+            value,
+            shared,
+            promised,
+            times: Default::default(),
+            marks: Default::default(),
+        })
     }
     pub fn payload(&self) -> Option<&Arc<Payload>> {
         self.shared.as_ref()
@@ -278,6 +291,28 @@ impl Semaphore {
         } else {
             self.value.store(1, SeqCst);
         }
+    }
+    /// A queue is about to signal this value.
+    pub fn mark(&self, value: u64, mark: u64) {
+        let mut marks = self.marks.lock();
+        if !self.timeline {
+            marks.clear();
+        } else if marks.len() == REMEMBERED {
+            marks.pop_front();
+        }
+        marks.push_back((value, mark));
+    }
+    /// The mark of the signal that a wait for a value waits for, if a queue made it; that of a binary semaphore is the wait's.
+    pub fn marked(&self, value: u64) -> Option<u64> {
+        let mut marks = self.marks.lock();
+        match self.timeline {
+            true => marks.iter().find(|(v, _)| *v >= value).map(|(_, m)| *m),
+            false => marks.pop_back().map(|(_, m)| m),
+        }
+    }
+    /// Marks of the signals up to a value that a timeline has.
+    pub fn marks(&self, value: u64) -> Vec<u64> {
+        self.marks.lock().iter().filter(|(v, _)| *v <= value).map(|(_, m)| *m).collect()
     }
     /// When it reached a value that it has: 0 if it had it from the beginning.
     pub fn time(&self, value: u64) -> u64 {

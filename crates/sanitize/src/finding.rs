@@ -25,6 +25,14 @@ pub enum Kind {
     DeadStore,
     /// A binding of a pipeline's layout that its shader does not use. Advice.
     UnusedBinding,
+    /// Accesses of two commands to the same bytes, at least one of which writes, that nothing orders.
+    Hazard,
+    /// A read of what a render pass did not store, or a load of what nothing has stored.
+    DiscardedRead,
+    /// A shader accesses an attachment of its own pass, without declaring that.
+    FeedbackLoop,
+    /// Advice: memory traffic of a render pass that nothing needs.
+    NeedlessTraffic,
 }
 
 impl Kind {
@@ -38,11 +46,15 @@ impl Kind {
         Kind::EndlessLoop,
         Kind::DeadStore,
         Kind::UnusedBinding,
+        Kind::Hazard,
+        Kind::DiscardedRead,
+        Kind::FeedbackLoop,
+        Kind::NeedlessTraffic,
     ];
 
     /// It is no fault, and reported only where it is asked for.
     pub fn is_advice(self) -> bool {
-        matches!(self, Kind::DeadStore | Kind::UnusedBinding)
+        matches!(self, Kind::DeadStore | Kind::UnusedBinding | Kind::NeedlessTraffic)
     }
 
     /// As files and options spell it.
@@ -57,6 +69,10 @@ impl Kind {
             Kind::EndlessLoop => "endless-loop",
             Kind::DeadStore => "dead-store",
             Kind::UnusedBinding => "unused-binding",
+            Kind::Hazard => "hazard",
+            Kind::DiscardedRead => "discarded-read",
+            Kind::FeedbackLoop => "feedback-loop",
+            Kind::NeedlessTraffic => "needless-traffic",
         }
     }
 }
@@ -88,6 +104,29 @@ pub enum Space {
     Texel,
     /// None: it is about a value.
     Value,
+    /// A buffer or an image that commands access.
+    Resource,
+}
+
+/// One of two commands.
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+pub struct Side {
+    /// With the labels around it.
+    pub command: String,
+    /// What of it accesses: its pipeline, or a part of a render pass.
+    pub part: String,
+    /// As the specification spells stage and access.
+    pub stage: String,
+    pub access: String,
+}
+
+/// Two commands, or what one of them does to tiles.
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+pub struct Between {
+    pub earlier: Option<Side>,
+    pub later: Side,
+    /// The buffer, or the image and where in it.
+    pub resource: String,
 }
 
 /// The memory of a finding's first occurrence.
@@ -130,6 +169,9 @@ pub struct Finding {
     /// Workgroup and invocation in it of the first occurrence, here and there.
     pub invocations: Vec<[u32; 2]>,
     pub memory: Memory,
+    /// Of a finding about commands.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub between: Option<Between>,
     pub count: u64,
 }
 
@@ -143,6 +185,7 @@ struct Key {
     here: Location,
     there: Option<Location>,
     binding: Option<(u32, u32)>,
+    between: Option<Between>,
 }
 
 /// Findings, equal ones folded, in the order of their first occurrence.
@@ -165,6 +208,7 @@ impl Findings {
             here: found.here.clone(),
             there: found.there.clone(),
             binding: found.memory.binding,
+            between: found.between.clone(),
         };
         let next = self.all.len();
         match self.index.get(&key) {
@@ -221,6 +265,7 @@ mod tests {
                 size: None,
                 texel: None,
             },
+            between: None,
             count: 1,
         };
         let mut all = Findings::default();

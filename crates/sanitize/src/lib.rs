@@ -7,9 +7,12 @@ mod barriers;
 mod cells;
 mod finding;
 mod hash;
+pub mod hazards;
 mod kept;
 mod races;
 
 pub use barriers::{Barriers, Divergence};
-pub use finding::{FILE_VERSION, File, Finding, Findings, Kind, Location, Memory, Space, Texel};
+pub use finding::{
+    Between, FILE_VERSION, File, Finding, Findings, Kind, Location, Memory, Side, Space, Texel,
+};
 pub use races::{Access, Conflict, Invocation, Races, Told, What};

@@ -120,6 +120,9 @@ impl Executor {
         });
         let kind = WorkloadKind::Dispatch;
         self.computed(kind, usage.into_inner(), counted, name, &d.pipeline.title, uses);
+        if let Some(h) = &mut self.hazards {
+            h.dispatched(d, &self.place);
+        }
         if let Some(f) = fault.into_inner() {
             self.blame(Blame::new(f, "compute", program, &d.pipeline.title));
         }

@@ -4,15 +4,18 @@ use crate::base::answer::{Answer, created};
 use crate::base::debug;
 use crate::base::given::{Call, Doomed, In, Out};
 use crate::base::object::{self, Object};
+use crate::device::addresses::Binding;
 use crate::device::quarantine::Quarantine;
 use crate::device::queue::Queue;
 use crate::instance::Shared;
 use crate::instance::extensions;
 use crate::instance::features;
 use crate::instance::physical_device::{self, FAMILIES, PhysicalDevice};
+use machine::hazards::Resource;
 use machine::sync::Hub;
-use std::ops::Deref;
+use std::ops::{Deref, Range};
 use std::sync::Arc;
+use texel::image::Image;
 use texel::memory::AddressSpace;
 
 /// What the device's children hold of it; it ends with the last of them.
@@ -70,6 +73,21 @@ impl Inner {
     /// Modelled time.
     pub fn clock(&self) -> &machine::time::Clock {
         &self.gpu.shared.clock
+    }
+    /// A buffer or an image has been bound to memory, or is no more: sanitised devices name it.
+    pub fn resource(&self, handle: u64, bytes: Range<u64>, image: Option<&Arc<Image>>, binding: Binding) {
+        if let Some(h) = &self.gpu.shared.hazards {
+            match binding {
+                Binding::BIND => h.bound(Resource { handle, bytes, image: image.map(Arc::downgrade) }),
+                _ => h.released(bytes.start, handle),
+            }
+        }
+    }
+    /// The host has waited for what has these marks, of a sanitised device.
+    pub fn saw(&self, marks: impl FnOnce() -> Vec<u64>) {
+        if let Some(h) = &self.gpu.shared.hazards {
+            marks().into_iter().for_each(|m| h.saw(m));
+        }
     }
     /// What descriptors in buffers name.
     pub fn names(&self) -> &machine::descriptor_memory::Names {

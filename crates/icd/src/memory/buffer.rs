@@ -11,6 +11,7 @@ use crate::memory::{self, Memory, acceleration_structure};
 use std::sync::Arc;
 use texel::memory::Bound;
 use texel::memory::sparse::BLOCK;
+use vk::Handle as _;
 
 pub struct Buffer {
     pub(crate) gpu: Arc<texel::buffer::Buffer>,
@@ -79,6 +80,8 @@ fn usage(info: In<vk::BufferCreateInfo>) -> vk::BufferUsageFlags {
 
 fn tell(device: &Device, buffer: vk::Buffer, binding: Binding) {
     if let Some(b) = device.object::<Buffer>(buffer) {
+        let bytes = b.gpu.ptr() as u64..b.gpu.ptr() as u64 + b.gpu.size;
+        device.resource(buffer.as_raw(), bytes, None, binding);
         addresses::tell_address::<Buffer>(device, buffer, (b.gpu.ptr() as u64, b.gpu.size), binding);
     }
 }

@@ -24,13 +24,15 @@ fn fits(
     good
 }
 
-pub(crate) fn copy_memory_to_image(_: &Device, info: In<vk::CopyMemoryToImageInfo>) -> vk::Result {
+pub(crate) fn copy_memory_to_image(device: &Device, info: In<vk::CopyMemoryToImageInfo>) -> vk::Result {
     let i = info;
     let Some(image) = image::get(info, i.dst_image) else { return vk::Result::ERROR_UNKNOWN };
     for r in i.regions().iter().filter(|r| !r.p_host_pointer.is_null()) {
         if fits(&image, &r.image_subresource, r.image_offset, r.image_extent) {
             // SAFETY: the region lies in the image, and so the application has what it covers (valid usage).
             unsafe { transfer::copy_memory_to_image(&image, &r, i.flags) };
+            let sub = &r.image_subresource;
+            gpu::hazards::host_wrote(&device.gpu.shared, &image, sub, r.image_offset, r.image_extent);
         }
     }
     vk::Result::SUCCESS
@@ -71,6 +73,7 @@ pub(crate) fn copy_image_to_image(device: &Device, info: In<vk::CopyImageToImage
     for r in i.regions() {
         reads(device, "vkCopyImageToImage", &src, &r.src_subresource, (r.src_offset, r.extent));
         transfer::copy_image(&src, &dst, &r);
+        gpu::hazards::host_wrote(&device.gpu.shared, &dst, &r.dst_subresource, r.dst_offset, r.extent);
     }
     vk::Result::SUCCESS
 }

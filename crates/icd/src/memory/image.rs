@@ -110,6 +110,8 @@ pub(crate) fn create_image(
 
 pub(crate) fn tell(device: &Device, image: vk::Image, binding: Binding) {
     if let Some(b) = device.object::<Image>(image) {
+        let at = b.gpu.base().map_or(0, |p| p as u64);
+        device.resource(image.as_raw(), at..at.saturating_add(b.gpu.size()), Some(&b.gpu), binding);
         addresses::tell_address::<Image>(
             device,
             image,

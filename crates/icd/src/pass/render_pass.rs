@@ -8,11 +8,12 @@ use crate::device::Device;
 use crate::instance::limits::MAX_COLORS;
 use crate::pass::convert;
 use gpu::command::Dependency;
+use gpu::ordering::Masks;
 use raster::pass::physical;
 use std::sync::Arc;
 use vk::SubpassMergeStatusEXT as Status;
 
-/// One attachment. Layouts are the same for every use.
+/// One attachment.
 #[derive(Clone, Debug)]
 pub(crate) struct Attachment {
     pub format: vk::Format,
@@ -21,12 +22,16 @@ pub(crate) struct Attachment {
     pub store: vk::AttachmentStoreOp,
     pub stencil_load: vk::AttachmentLoadOp,
     pub stencil_store: vk::AttachmentStoreOp,
+    /// Initial and final ones, and those of stencil: they matter to sanitised devices alone.
+    pub layouts: [[vk::ImageLayout; 2]; 2],
 }
 
 #[derive(Clone, Debug)]
 pub(crate) struct Reference {
     /// `None`: `VK_ATTACHMENT_UNUSED`.
     pub attachment: Option<u32>,
+    /// And stencil's.
+    pub layouts: [vk::ImageLayout; 2],
 }
 
 #[derive(Clone, Debug)]
@@ -57,6 +62,8 @@ pub(crate) struct SubpassDependency {
     pub src: Option<u32>,
     pub dst: Option<u32>,
     pub stages: Dependency,
+    /// The same with its accesses.
+    pub masks: Masks,
     pub flags: vk::DependencyFlags,
 }
 
@@ -78,8 +85,12 @@ impl Object for RenderPass {
     type Handle = vk::RenderPass;
 }
 
-fn attachment(a: &vk::AttachmentDescription2) -> Attachment {
+fn attachment(a: In<vk::AttachmentDescription2>) -> Attachment {
+    let plain = [a.initial_layout, a.final_layout];
+    let stencil = a.find::<vk::AttachmentDescriptionStencilLayout>();
+    let stencil = stencil.map_or(plain, |s| [s.stencil_initial_layout, s.stencil_final_layout]);
     Attachment {
+        layouts: [plain, stencil],
         format: a.format,
         samples: a.samples,
         load: a.load_op,
@@ -90,7 +101,11 @@ fn attachment(a: &vk::AttachmentDescription2) -> Attachment {
 }
 
 fn reference(r: In<vk::AttachmentReference2>) -> Reference {
-    Reference { attachment: (r.attachment != vk::ATTACHMENT_UNUSED).then_some(r.attachment) }
+    let stencil = r.find::<vk::AttachmentReferenceStencilLayout>().map_or(r.layout, |s| s.stencil_layout);
+    Reference {
+        attachment: (r.attachment != vk::ATTACHMENT_UNUSED).then_some(r.attachment),
+        layouts: [r.layout, stencil],
+    }
 }
 
 fn references(r: In<[vk::AttachmentReference2]>) -> Vec<Reference> {
@@ -102,7 +117,7 @@ fn subpass(s: In<vk::SubpassDescription2>) -> Subpass {
     let depth_resolve = s.find::<vk::SubpassDescriptionDepthStencilResolve>().and_then(|d| {
         let to = d.depth_stencil_resolve_attachment().map(reference);
         // Where single samples are expanded the modes count without a target as well.
-        let none = (expand != 0).then_some(Reference { attachment: None });
+        let none = (expand != 0).then_some(Reference { attachment: None, layouts: Default::default() });
         Some(DepthResolve {
             to: to.or(none)?,
             depth_mode: d.depth_resolve_mode,
@@ -136,14 +151,23 @@ fn dependency(d: In<vk::SubpassDependency2>) -> SubpassDependency {
     let known = |s| (s != vk::SUBPASS_EXTERNAL).then_some(s);
     // A VkMemoryBarrier2 in the chain replaces the stages.
     let plain = |s: vk::PipelineStageFlags| vk::PipelineStageFlags2::from_raw(s.as_raw() as u64);
-    let (src_stages, dst_stages) = match d.find::<vk::MemoryBarrier2>() {
-        Some(m) => (m.src_stage_mask, m.dst_stage_mask),
-        None => (plain(d.src_stage_mask), plain(d.dst_stage_mask)),
+    let access = |a: vk::AccessFlags| vk::AccessFlags2::from_raw(a.as_raw() as u64);
+    let masks = match d.find::<vk::MemoryBarrier2>() {
+        Some(m) => Masks {
+            stages: [m.src_stage_mask, m.dst_stage_mask],
+            accesses: [m.src_access_mask, m.dst_access_mask],
+        },
+        None => Masks {
+            stages: [plain(d.src_stage_mask), plain(d.dst_stage_mask)],
+            accesses: [access(d.src_access_mask), access(d.dst_access_mask)],
+        },
     };
+    let [src_stages, dst_stages] = masks.stages;
     SubpassDependency {
         src: known(d.src_subpass),
         dst: known(d.dst_subpass),
         stages: Dependency { src_stages, dst_stages },
+        masks,
         flags: d.dependency_flags,
     }
 }
@@ -296,7 +320,7 @@ pub(crate) fn average(f: Option<&texel::format::FormatInfo>) -> vk::ResolveModeF
 
 fn new(i: In<vk::RenderPassCreateInfo2>) -> Answer<RenderPass> {
     let mut pass = Pass {
-        attachments: i.attachments().iter().map(|a| attachment(&a)).collect(),
+        attachments: i.attachments().iter().map(attachment).collect(),
         subpasses: i.subpasses().iter().map(subpass).collect(),
         dependencies: i.dependencies().iter().map(dependency).collect(),
         gpu: Vec::new(),

@@ -4,8 +4,11 @@
 use crate::base::given::{Call, In};
 use crate::memory::image::Image;
 use crate::record::command_buffer::{CommandBuffer, Recorder};
+use crate::record::sync;
 use crate::sync::event::Event;
 use gpu::command::{Command, Dependency};
+use gpu::ordering::Sync;
+use std::sync::Arc;
 
 /// All stages that a dependency's barriers name.
 fn stages(info: In<vk::DependencyInfo>) -> Dependency {
@@ -33,6 +36,7 @@ fn stages(info: In<vk::DependencyInfo>) -> Dependency {
 
 pub(crate) fn cmd_pipeline_barrier2(b: &CommandBuffer, info: In<vk::DependencyInfo>) {
     if let Some(mut r) = b.recording() {
+        sync::record(&mut r, || Sync::Barrier(sync::dependencies(info)));
         r.push(Command::Barrier(stages(info)));
         undefine(&mut r, info);
     }
@@ -54,6 +58,7 @@ fn undefine(r: &mut Recorder, info: In<vk::DependencyInfo>) {
 
 pub(crate) fn cmd_set_event2(b: &CommandBuffer, event: vk::Event, info: In<vk::DependencyInfo>) {
     if let (Some(e), Some(mut r)) = (b.object::<Event>(event), b.recording()) {
+        sync::record(&mut r, || Sync::Set(e.gpu.clone(), sync::dependencies(info)));
         r.push(Command::SetEvent { event: e.gpu.clone(), stages: stages(info).src_stages });
     }
 }
@@ -72,7 +77,10 @@ pub(crate) fn cmd_wait_events2(b: &CommandBuffer, events: &[vk::Event], infos: I
         dependency.src_stages |= d.src_stages;
         dependency.dst_stages |= d.dst_stages;
     }
-    let events = events.iter().filter_map(|&e| Some(b.object::<Event>(e)?.gpu.clone())).collect();
+    let events: Vec<_> = events.iter().filter_map(|&e| Some(b.object::<Event>(e)?.gpu.clone())).collect();
+    let waited = &events;
+    let each = |(e, i): (&Arc<machine::sync::Event>, _)| (e.clone(), sync::dependencies(i));
+    sync::record(&mut r, || Sync::Wait(waited.iter().zip(infos).map(each).collect()));
     r.push(Command::WaitEvents { events, dependency });
     infos.iter().for_each(|i| undefine(&mut r, i));
 }

@@ -26,4 +26,5 @@ pub(crate) mod query;
 pub(crate) mod rays;
 pub(crate) mod shaders;
 pub(crate) mod structures;
+pub(crate) mod sync;
 pub(crate) mod transfer;

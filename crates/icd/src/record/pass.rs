@@ -4,6 +4,7 @@ use crate::base::given::In;
 use crate::pass::render_pass;
 use crate::pass::rendering;
 use crate::record::command_buffer::{CommandBuffer, Recorder};
+use crate::record::sync;
 use gpu::command::Command;
 use raster::pass::Rendering;
 use std::sync::Arc;
@@ -28,9 +29,13 @@ pub(crate) fn cmd_begin_render_pass2(
     _: In<vk::SubpassBeginInfo>,
 ) {
     if let (Some(rendering), Some(mut r)) = (rendering::of_render_pass(info), b.recording()) {
-        let [before, after] = render_pass::get(b, info.render_pass).map(|p| p.outward()).unwrap_or_default();
+        let pass = render_pass::get(b, info.render_pass);
+        let [before, after] = pass.as_ref().map(|p| p.outward()).unwrap_or_default();
         before.into_iter().for_each(|d| r.push(Command::Barrier(d)));
         r.after = after;
+        if let Some(pass) = &pass {
+            sync::record(&mut r, || sync::of_pass(sync::pass(pass)));
+        }
         begin(&mut r, rendering);
     }
 }
@@ -53,6 +58,8 @@ pub(crate) fn cmd_begin_rendering(b: &CommandBuffer, info: In<vk::RenderingInfo>
     let rendering = rendering::of_rendering(info);
     if let Some(mut r) = b.recording() {
         r.draw.locate(Vec::new());
+        let depth = rendering.subpasses.first().and_then(|s| s.depth.or(s.stencil));
+        sync::record(&mut r, || sync::of_pass(sync::rendering(info, depth)));
         begin(&mut r, rendering);
     }
 }

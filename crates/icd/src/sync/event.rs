@@ -29,6 +29,7 @@ pub(crate) fn get_event_status(device: &Device, event: vk::Event) -> vk::Result 
         _ if device.hub().is_lost() => vk::Result::ERROR_DEVICE_LOST,
         Some(e) if e.gpu.set.load(SeqCst) => {
             device.clock().seen(e.gpu.time.load(SeqCst));
+            device.saw(|| vec![e.gpu.mark.load(SeqCst)]);
             vk::Result::EVENT_SET
         }
         _ => vk::Result::EVENT_RESET,
@@ -42,6 +43,7 @@ pub(crate) fn set_event(device: &Device, event: vk::Event) -> vk::Result {
         device.hub().change(|| {
             device.turns().host(Step::Set(e.gpu.clone()));
             e.gpu.time.store(now, SeqCst);
+            e.gpu.mark.store(0, SeqCst);
             e.gpu.set.store(true, SeqCst);
         });
     }

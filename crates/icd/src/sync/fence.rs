@@ -63,6 +63,7 @@ pub(crate) fn get_fence_status(device: &Device, fence: vk::Fence) -> vk::Result 
         None => vk::Result::ERROR_VALIDATION_FAILED_EXT,
         Some(f) if f.gpu().is_signaled() => {
             device.clock().seen(f.gpu().time.load(SeqCst));
+            device.saw(|| vec![f.gpu().mark.load(SeqCst)]);
             vk::Result::SUCCESS
         }
         _ if device.hub().is_lost() => vk::Result::ERROR_DEVICE_LOST,
@@ -86,6 +87,7 @@ pub(crate) fn wait_for_fences(
         if ready() { vk::Result::SUCCESS } else { device.waited(device.hub().wait(timeout, ready), ready) };
     for f in fences.iter().filter(|f| f.is_signaled()) {
         device.clock().seen(f.time.load(SeqCst));
+        device.saw(|| vec![f.mark.load(SeqCst)]);
     }
     result
 }

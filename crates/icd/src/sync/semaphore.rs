@@ -68,6 +68,7 @@ pub(crate) fn get_semaphore_counter_value(
         let now = gpu.value();
         value.set(now);
         device.clock().seen(gpu.time(now));
+        device.saw(|| gpu.marks(now));
     }
     device.alive()
 }
@@ -102,6 +103,7 @@ pub(crate) fn wait_semaphores(device: &Device, info: In<vk::SemaphoreWaitInfo>, 
         if ready() { vk::Result::SUCCESS } else { device.waited(device.hub().wait(timeout, ready), ready) };
     for (s, v) in waits.iter().filter(|(s, v)| s.ready(*v)) {
         device.clock().seen(s.time(*v));
+        device.saw(|| s.marks(s.value()));
     }
     result
 }

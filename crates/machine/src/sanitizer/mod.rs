@@ -2,8 +2,10 @@
 
 mod texels;
 
+use crate::footprint;
 use crate::lost::{Place, Title};
 use parking_lot::Mutex;
+use sanitize::hazards;
 use sanitize::{
     Access, Barriers, Conflict, Divergence, Finding, Findings, Invocation, Kind, Location, Memory, Races,
     Space, Texel, Told, What,
@@ -204,6 +206,9 @@ impl Sanitizer {
                 && !written
                 && self.is_harmless(wave, site, warp, lanes, buffer)
             {
+                let offsets = wave.operand(0, warp);
+                let addresses = offsets.map(|o| buffer[0] + o as u64 + site.offset as u64);
+                footprint::buffer(wave.program, hazards::What::Read, lanes, &addresses, site.bytes as u64);
                 accesses += lanes.count_ones() as u64;
                 continue;
             }
@@ -285,6 +290,14 @@ impl Sanitizer {
             // Checks tell of texels.
             Region::Image => return,
         }
+        if site.region != Region::Shared {
+            let what = match site.op {
+                ProbeOp::Read => hazards::What::Read,
+                ProbeOp::Write => hazards::What::Write,
+                _ => hazards::What::Atomic,
+            };
+            footprint::buffer(wave.program, what, good, &addresses, bytes);
+        }
         // Invocations of other stages have no numbers.
         if good == 0 || !(wave.program.stage.has_workgroups() || written) {
             return;
@@ -365,6 +378,7 @@ impl Sanitizer {
             there: other.and_then(|o| Some(location(program, program.sites.get(o as usize)?))),
             invocations: numbers(program, [Some(by)]),
             memory: nothing(),
+            between: None,
             count: 1,
         });
     }
@@ -475,6 +489,7 @@ impl Sanitizer {
             there: Some(location(wave.program, birth)).filter(|_| undefined != Undefined::Unchanged),
             invocations: numbers(wave.program, [Some(by)]),
             memory: nothing(),
+            between: None,
             count: 1,
         });
     }
@@ -512,6 +527,7 @@ impl Sanitizer {
                 size: lane.size,
                 texel: lane.texel.clone(),
             },
+            between: None,
             count: 1,
         });
     }
@@ -537,6 +553,7 @@ impl Drop for Sanitizer {
                 there: None,
                 invocations: vec![[group, 0]],
                 memory: nothing(),
+                between: None,
                 count: 1,
             });
         }
@@ -637,6 +654,7 @@ pub fn stopped(program: &Program, stop: &Stop, title: &Title) -> Option<Finding>
         there: None,
         invocations: vec![],
         memory: nothing(),
+        between: None,
         count: 1,
     })
 }
@@ -658,6 +676,7 @@ pub fn unused(program: &Program, entry: &str, bindings: &[(u32, u32)]) {
         there: None,
         invocations: vec![],
         memory: Memory { binding: Some(first), ..nothing() },
+        between: None,
         count: 1,
     });
 }

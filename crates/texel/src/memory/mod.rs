@@ -226,6 +226,10 @@ impl DeviceMemory {
         self.size
     }
     /// The addresses that it has some of.
+    /// Whether nothing outside of the device and its application's mappings can write it.
+    pub fn is_own(&self) -> bool {
+        matches!(self.backing, Backing::Anonymous | Backing::Stored)
+    }
     /// The application has freed it: its pages go back to the system, though images, buffers and descriptors of them may
     /// still hold the range, which reads as zero from now on.
     pub fn discard(&self) {

@@ -6,17 +6,28 @@ use std::cell::RefCell;
 /// Lines back from the last in which one that is touched again is found: those of two levels of the lane before, twice.
 const NEAR: usize = 8;
 
-/// Gathers cache lines (address / 64): each once at least, for those that were touched long ago come again.
+/// Gathers cache lines (address / 64): each once at least, for those that were touched long ago come again. Or the bytes themselves.
 #[derive(Default)]
-pub struct Touched(RefCell<Vec<u64>>);
+pub struct Touched {
+    lines: RefCell<Vec<u64>>,
+    /// Address and number of the bytes of each texel, if these are asked for in place of lines.
+    bytes: Option<RefCell<Vec<(u64, u32)>>>,
+}
 
 impl Touched {
     /// Goes on with lines that are there already.
     pub fn new(lines: Vec<u64>) -> Touched {
-        Touched(RefCell::new(lines))
+        Touched { lines: RefCell::new(lines), bytes: None }
     }
     pub fn into_lines(self) -> Vec<u64> {
-        self.0.into_inner()
+        self.lines.into_inner()
+    }
+    /// Goes on with the bytes that are there already.
+    pub fn exact(bytes: Vec<(u64, u32)>) -> Touched {
+        Touched { lines: RefCell::default(), bytes: Some(RefCell::new(bytes)) }
+    }
+    pub fn into_bytes(self) -> Vec<(u64, u32)> {
+        self.bytes.map(RefCell::into_inner).unwrap_or_default()
     }
 
     /// A texel of a view, or the block that holds it.
@@ -29,9 +40,12 @@ impl Touched {
         self.bytes(at as u64, view.format.block_bytes as u64);
     }
 
-    /// The lines of some bytes.
+    /// Some bytes.
     pub(super) fn bytes(&self, at: u64, n: u64) {
-        let mut lines = self.0.borrow_mut();
+        if let Some(bytes) = &self.bytes {
+            return bytes.borrow_mut().push((at, n as u32));
+        }
+        let mut lines = self.lines.borrow_mut();
         for line in at >> 6..=(at + n - 1) >> 6 {
             let near = lines.len().saturating_sub(NEAR);
             if !lines[near..].contains(&line) {

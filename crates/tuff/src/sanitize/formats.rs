@@ -20,10 +20,8 @@ pub fn json(report: &Report) -> String {
 /// A suite with a case for each finding; one passed case if there is none, because CI systems take an empty suite for a mistake.
 pub fn junit(report: &Report, program: &str) -> String {
     let case = |f: &Finding| {
-        let lines =
-            [format!("first seen in {}, {}", f.command, text::invocations(f)), format!("{} times", f.count)];
-        let status = junit::failed(f.kind.name(), text::line(f), lines.join("\n"));
-        (format!("{} {}", f.kind.name(), text::place(&f.here)), status)
+        let status = junit::failed(f.kind.name(), text::line(f), text::details(f).join("\n"));
+        (format!("{} {}", f.kind.name(), text::at(f)), status)
     };
     let mut cases: Vec<_> = report.findings.iter().map(case).collect();
     if cases.is_empty() {
@@ -44,6 +42,12 @@ fn rule(kind: Kind) -> Value {
         Kind::DeadStore => "A store is replaced before anything reads it",
         Kind::UnusedBinding => "A binding of the pipeline's layout that the shader does not use",
         Kind::Arithmetic => "A result that SPIR-V leaves undefined, or that is not finite, is stored",
+        Kind::Hazard => {
+            "Accesses of two commands to the same bytes, at least one a write, that nothing orders"
+        }
+        Kind::DiscardedRead => "A read of what a render pass did not store, or a load of what nothing stored",
+        Kind::FeedbackLoop => "A shader accesses an attachment of its own pass without declaring that",
+        Kind::NeedlessTraffic => "Memory traffic of a render pass that nothing needs",
     };
     json!({ "id": kind.name(), "shortDescription": { "text": about } })
 }
@@ -63,12 +67,16 @@ pub fn sarif(report: &Report) -> String {
         place["message"] = json!({ "text": format!("{} before it", l.what) });
         place
     };
+    let places = |f: &Finding| match &f.between {
+        Some(_) => vec![json!({ "logicalLocations": [{ "fullyQualifiedName": text::at(f) }] })],
+        None => vec![place(&f.here)],
+    };
     let result = |f: &Finding| {
         json!({
             "ruleId": f.kind.name(),
-            "level": "error",
+            "level": if f.kind.is_advice() { "note" } else { "error" },
             "message": { "text": text::line(f) },
-            "locations": [place(&f.here)],
+            "locations": places(f),
             "relatedLocations": f.there.iter().map(related).collect::<Vec<_>>(),
             "occurrenceCount": f.count,
         })

@@ -21,8 +21,9 @@ use suppressions::Suppressions;
   tuff sanitize --only data-race --report findings.html -- ./program
   tuff sanitize --suppress known.txt --sarif findings.sarif -- ./program
 
-Kinds: data-race, out-of-bounds, null-descriptor, uninitialized, arithmetic, divergence, endless-loop; with --only also dead-store and
-unused-binding. A line of a suppression file is a kind (or *) and, after a space, text that the finding's line contains; lines that begin with # are comments. More: docs/sanitize.md.")]
+Kinds: data-race, out-of-bounds, null-descriptor, uninitialized, arithmetic, divergence, endless-loop, hazard, discarded-read,
+feedback-loop; with --only also dead-store, unused-binding and needless-traffic. A line of a suppression file is a kind (or *) and,
+after a space, text that the finding's line contains; lines that begin with # are comments. More: docs/sanitize.md.")]
 pub struct Args {
     /// Report only findings of these kinds (separated by commas).
     #[arg(long, value_delimiter = ',', value_parser = kind)]
@@ -91,6 +92,7 @@ fn gathered(files: &[PathBuf], only: &[Kind], suppressions: &Suppressions) -> Re
         report.accesses += file.accesses;
         report.unfollowed += file.unfollowed;
         for finding in file.findings {
+            // Advice is for those who ask for it.
             let wanted =
                 if only.is_empty() { !finding.kind.is_advice() } else { only.contains(&finding.kind) };
             if !wanted {
@@ -104,8 +106,9 @@ fn gathered(files: &[PathBuf], only: &[Kind], suppressions: &Suppressions) -> Re
     }
     report.findings = all.all().to_vec();
     report.findings.sort_by(|a, b| {
-        let key =
-            |f: &Finding| (f.kind, f.pipeline.clone(), f.here.clone(), f.there.clone(), f.message.clone());
+        let key = |f: &Finding| {
+            (f.kind, f.pipeline.clone(), f.here.clone(), f.there.clone(), text::line(f), text::details(f))
+        };
         key(a).cmp(&key(b))
     });
     Ok(report)

@@ -42,6 +42,14 @@ fn article(out: &mut String, f: &Finding) {
             let _ = writeln!(out, "<dt>{name}</dt><dd>{}</dd>", escape(&value));
         }
     };
+    if let Some(b) = &f.between {
+        row("Later", text::side(&b.later));
+        row("Earlier", b.earlier.as_ref().map_or(String::new(), text::side));
+        row("Memory", text::memory(f));
+        row("Times", f.count.to_string());
+        out.push_str("</dl>\n</article>\n");
+        return;
+    }
     row("Place", format!("{} at {}", f.here.what, text::place(&f.here)));
     if let Some(there) = &f.there {
         row("Other place", format!("{}: {}", text::origin(f, there), text::place(there)));

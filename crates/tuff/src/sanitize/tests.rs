@@ -27,6 +27,7 @@ pub fn finding() -> Finding {
             size: Some(256),
             texel: None,
         },
+        between: None,
         count: 3,
     }
 }

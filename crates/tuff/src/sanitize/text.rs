@@ -1,7 +1,7 @@
 //! Findings for a terminal, and the sentences that all forms share.
 
 use super::Report;
-use ::sanitize::{Finding, Location, Space};
+use ::sanitize::{Finding, Location, Side, Space};
 use std::fmt::Write;
 
 /// A place in a shader, as compilers write it if the module has lines.
@@ -11,6 +11,49 @@ pub fn place(l: &Location) -> String {
         true => format!("block %{} of function %{}", l.block, l.function),
         false => format!("{}:{}", l.file, l.line),
     }
+}
+
+/// Where a finding is: in a shader, or at a command.
+pub fn at(f: &Finding) -> String {
+    match &f.between {
+        Some(b) => command(&b.later),
+        None => place(&f.here),
+    }
+}
+
+fn command(s: &Side) -> String {
+    match s.part.is_empty() {
+        true => s.command.clone(),
+        false => format!("{}, {}", s.command, s.part),
+    }
+}
+
+/// What a command does.
+pub fn side(s: &Side) -> String {
+    // A layout transition has no access of its own.
+    match s.stage == s.access {
+        true => format!("{}: {}", s.stage, command(s)),
+        false => format!("{} in {}: {}", s.access, s.stage, command(s)),
+    }
+}
+
+/// The lines below a finding's: where it was seen first, and how often.
+pub fn details(f: &Finding) -> Vec<String> {
+    let mut lines = vec![];
+    if let Some(b) = &f.between {
+        lines.push(format!("later: {}", side(&b.later)));
+        lines.extend(b.earlier.iter().map(|e| format!("earlier: {}", side(e))));
+    } else {
+        if let Some(there) = &f.there {
+            lines.push(format!("{} here: {}", f.here.what, place(&f.here)));
+            lines.push(format!("{}: {}", origin(f, there), place(there)));
+        }
+        let by = invocations(f);
+        let by = if by.is_empty() { by } else { format!(", {by}") };
+        lines.push(format!("first seen in {}{by}", f.command));
+    }
+    lines.push(times(f.count));
+    lines
 }
 
 /// What the other place is.
@@ -52,8 +95,17 @@ pub fn memory(f: &Finding) -> String {
             };
             texel + &image
         }
+        // A cost is told by the message.
+        (Space::Resource, _) if m.size.is_none() => resource(f),
+        (Space::Resource, _) => {
+            format!("{} bytes from byte {}{} of {}", m.bytes, m.offset, of(m.size), resource(f))
+        }
         (Space::Value, _) => String::new(),
     }
+}
+
+fn resource(f: &Finding) -> String {
+    f.between.as_ref().map_or(String::new(), |b| b.resource.clone())
 }
 
 fn last(f: &Finding) -> u64 {
@@ -72,9 +124,12 @@ pub fn invocations(f: &Finding) -> String {
 
 /// The line that says what it is and where: what suppressions are compared with.
 pub fn line(f: &Finding) -> String {
-    let mut line = format!("{}: {}: {}", place(&f.here), f.kind.name(), f.message);
+    let mut line = format!("{}: {}: {}", at(f), f.kind.name(), f.message);
     if f.memory.space != Space::Value {
         let _ = write!(line, ": {}", memory(f));
+    }
+    if f.between.is_some() {
+        return line;
     }
     let _ = write!(line, " [pipeline {}, {} shader]", f.pipeline, f.stage);
     line
@@ -84,14 +139,7 @@ pub fn told(report: &Report) -> String {
     let mut out = String::new();
     for f in &report.findings {
         let _ = writeln!(out, "{}", line(f));
-        if let Some(there) = &f.there {
-            let _ = writeln!(out, "  {} here: {}", f.here.what, place(&f.here));
-            let _ = writeln!(out, "  {}: {}", origin(f, there), place(there));
-        }
-        let by = invocations(f);
-        let by = if by.is_empty() { by } else { format!(", {by}") };
-        let _ = writeln!(out, "  first seen in {}{by}", f.command);
-        let _ = writeln!(out, "  {}", times(f.count));
+        details(f).iter().for_each(|line| _ = writeln!(out, "  {line}"));
     }
     let n = report.findings.len();
     let _ = write!(out, "tuff: {} in {} accesses of shaders", many(n as u64, "finding"), report.accesses);
