@@ -2,7 +2,7 @@
 
 mod texels;
 
-use crate::lost::{Place, Title};
+use crate::lost::{Blame, Place, Title};
 use parking_lot::Mutex;
 use sanitize::{
     Access, Barriers, Conflict, Divergence, Finding, Findings, Invocation, Kind, Location, Memory, Races,
@@ -15,7 +15,7 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, LazyLock};
 use texel::memory::poison;
-use wave::{Fault, ProbeWave, Stop, Table};
+use wave::{Fault, ProbeWave, Table};
 
 /// Whether shaders are to be sanitised.
 pub fn wanted() -> bool {
@@ -68,11 +68,7 @@ struct Writes {
 
 /// Notes which pipeline programs belong to, before they run.
 pub fn name<'a>(programs: impl IntoIterator<Item = &'a Program>, pipeline: &Title) {
-    // A handle would be another one in every run.
-    let called = match pipeline.name() {
-        Some(name) => format!("'{name}' ({})", pipeline.entries()),
-        None => format!("{:016x} ({})", pipeline.shaders(), pipeline.entries()),
-    };
+    let called = pipeline.steady();
     let mut names = FOUND.names.lock();
     for program in programs {
         names.insert(std::ptr::from_ref(program).addr(), called.clone());
@@ -615,30 +611,35 @@ fn nothing() -> Memory {
     Memory { space: Space::Value, binding: None, offset: 0, bytes: 0, size: None, texel: None }
 }
 
-/// A shader was stopped: what it is told as, without the command.
-pub fn stopped(program: &Program, stop: &Stop, title: &Title) -> Option<Finding> {
-    let (kind, message) = match stop.fault {
+/// A shader lost the device. `now`: the command under way.
+pub fn stopped(blame: &Blame, now: &Place) {
+    let Some((shader, place)) = blame.stopped().filter(|_| wanted()) else { return };
+    let (kind, message) = match shader.fault {
         Fault::Watchdog => (Kind::EndlessLoop, "a shader did not end in time; the device is lost"),
         Fault::Address(_) => {
             (Kind::OutOfBounds, "an access by an address that is not device memory; the device is lost")
         }
-        _ => return None,
+        _ => return,
     };
-    let after = program.blocks.partition_point(|b| b.first_op <= stop.op);
-    let origin = program.blocks.get(after.saturating_sub(1)).map(|b| b.origin).unwrap_or_default();
-    name([program], title);
-    Some(Finding {
+    let o = shader.origin;
+    FOUND.findings.lock().add(Finding {
         kind,
         message: message.into(),
-        pipeline: called(program),
-        stage: program.stage.name().into(),
-        command: String::new(),
-        here: location(program, &Site::new(ProbeOp::Fault, origin)),
+        pipeline: shader.pipeline.clone(),
+        stage: shader.stage.name().into(),
+        command: place.unwrap_or(now).steady(),
+        here: Location {
+            what: "stop".into(),
+            file: if o.line == 0 { String::new() } else { shader.file.clone() },
+            line: o.line,
+            function: o.function,
+            block: o.label,
+        },
         there: None,
         invocations: vec![],
         memory: nothing(),
         count: 1,
-    })
+    });
 }
 
 /// A compute pipeline of this program has bindings that it does not use.
