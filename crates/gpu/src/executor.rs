@@ -22,6 +22,7 @@ use counters::bound::Spent;
 use machine::count;
 use machine::facts::{self, Finder, Uses};
 use machine::lost::{Blame, Limits, Place, Told, Why};
+use machine::sanitizer;
 use machine::shared::Shared;
 use machine::time::{Line, Span};
 use machine::turns::Slot;
@@ -509,6 +510,7 @@ impl Executor {
     fn blame(&self, blame: Blame) {
         // Stopped for what another queue does, it is no fault of this one's.
         if !blame.is_stopped() || self.pulse.expired() {
+            sanitizer::stopped(&blame, &self.place);
             self.shared.fault(blame.told(&self.place, self.limits()));
         }
     }

@@ -1,9 +1,8 @@
 //! What lost a device: the command, the pipeline, the shader and its block, for the one line that says so.
 
-use crate::sanitizer::{self, FOUND};
 use parking_lot::Mutex;
-use sanitize::Finding;
-use shader::bytecode::{Code, Program};
+use shader::bytecode::{BlockRange, Code, Program};
+use shader::ir::{Origin, Stage};
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
@@ -32,15 +31,15 @@ impl Title {
         let given = self.given.lock();
         given.strip_prefix('\'').and_then(|g| g.strip_suffix('\'')).map(String::from)
     }
-    pub fn entries(&self) -> &str {
-        &self.entries
-    }
-    /// The same text in every run: without a handle.
+    /// The same in every run: a handle would be another one.
     pub fn steady(&self) -> String {
         match self.name() {
-            Some(name) => format!("pipeline '{name}' ({})", self.entries),
-            None => format!("pipeline {:016x} ({})", self.shaders, self.entries),
+            Some(name) => format!("'{name}' ({})", self.entries),
+            None => format!("{:016x} ({})", self.shaders, self.entries),
         }
+    }
+    pub fn entries(&self) -> &str {
+        &self.entries
     }
     pub fn call(&self, name: impl Into<String>) {
         *self.given.lock() = name.into();
@@ -104,6 +103,24 @@ enum Cause {
     Memory,
 }
 
+/// Where a shader was stopped.
+pub struct Stopped {
+    pub fault: Fault,
+    pub stage: Stage,
+    pub origin: Origin,
+    pub file: String,
+    /// As findings call its pipeline ([`Title::steady`]).
+    pub pipeline: String,
+}
+
+impl Stopped {
+    fn new(stop: Stop, program: &Program, title: &Title) -> Stopped {
+        let origin = block_of(program, stop.op).map(|b| b.origin).unwrap_or_default();
+        let file = program.files.get(origin.file as usize).cloned().unwrap_or_default();
+        Stopped { fault: stop.fault, stage: program.stage, origin, file, pipeline: title.steady() }
+    }
+}
+
 /// What lost a device, and the shader it was in.
 pub struct Blame {
     why: Cause,
@@ -113,8 +130,8 @@ pub struct Blame {
     /// Where the command is that the shader ran for, if that is not the one under way: draws are shaded when their pass
     /// ends.
     place: Option<Place>,
-    /// Of a sanitised shader.
-    finding: Option<Box<Finding>>,
+    /// Of a shader: where it was, and its pipeline.
+    stopped: Option<Box<Stopped>>,
 }
 
 impl Blame {
@@ -126,11 +143,13 @@ impl Blame {
             writes: matches!(op, Some(Code::ST_GLOBAL | Code::AT_GLOBAL)),
             shader: format!("{stage} shader of {title}, {}", block(program, stop.op)),
             place: None,
-            finding: sanitizer::wanted()
-                .then(|| sanitizer::stopped(program, &stop, title))
-                .flatten()
-                .map(Box::new),
+            stopped: Some(Box::new(Stopped::new(stop, program, title))),
         }
+    }
+
+    /// Where a shader was stopped, and the command that it ran for, if that is not the one under way.
+    pub fn stopped(&self) -> Option<(&Stopped, Option<&Place>)> {
+        Some((self.stopped.as_deref()?, self.place.as_ref()))
     }
 
     /// Whether it was told to stop, for no fault of its own.
@@ -145,13 +164,13 @@ impl Blame {
             writes: false,
             shader: what.to_string(),
             place: None,
-            finding: None,
+            stopped: None,
         }
     }
 
     /// There is none for `what`.
     pub fn memory(what: &str) -> Blame {
-        Blame { why: Cause::Memory, writes: false, shader: what.to_string(), place: None, finding: None }
+        Blame { why: Cause::Memory, writes: false, shader: what.to_string(), place: None, stopped: None }
     }
 
     /// Of a command there.
@@ -167,10 +186,6 @@ impl Blame {
             Cause::Fault(Fault::Watchdog | Fault::Stopped) => Why::Watchdog,
             _ => Why::Other,
         };
-        if let Some(finding) = &self.finding {
-            let command = self.place.as_ref().unwrap_or(now).steady();
-            FOUND.findings.lock().add(Finding { command, ..(**finding).clone() });
-        }
         Told { line: self.line(now, limits), why }
     }
 
@@ -193,10 +208,14 @@ impl Blame {
     }
 }
 
+fn block_of(p: &Program, op: u32) -> Option<&BlockRange> {
+    let after = p.blocks.partition_point(|b| b.first_op <= op);
+    p.blocks.get(after.saturating_sub(1))
+}
+
 /// The application's block that op `op` of a program belongs to.
 fn block(p: &Program, op: u32) -> String {
-    let after = p.blocks.partition_point(|b| b.first_op <= op);
-    let Some(b) = p.blocks.get(after.saturating_sub(1)) else { return "no block".into() };
+    let Some(b) = block_of(p, op) else { return "no block".into() };
     let o = b.origin;
     let mut text = format!("block %{} of function %{}", o.label, o.function);
     if o.line != 0 {

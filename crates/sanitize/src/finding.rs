@@ -36,7 +36,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    pub const ALL: [Kind; 9] = [
+    pub const ALL: [Kind; 13] = [
         Kind::DataRace,
         Kind::OutOfBounds,
         Kind::NullDescriptor,

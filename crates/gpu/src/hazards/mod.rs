@@ -325,7 +325,7 @@ impl Tracker {
 
     /// A dispatch has run.
     pub fn dispatched(&mut self, d: &Dispatch, place: &Place) {
-        let who = self.who(place, d.pipeline.title.steady());
+        let who = self.who(place, format!("pipeline {}", d.pipeline.title.steady()));
         for t in in_order(footprint::take()) {
             let of =
                 Use { stage: stage::COMPUTE, access: t.access, what: t.what, contents: Contents::Values };

@@ -91,7 +91,7 @@ impl Tracker {
     /// A draw's geometry has run.
     pub fn drew(&mut self, d: &Draw, place: &Place) {
         let touched = footprint::take();
-        let who = self.who(place, d.pipeline.title.steady());
+        let who = self.who(place, format!("pipeline {}", d.pipeline.title.steady()));
         let Some(pass) = &mut self.pass else { return };
         let p = &d.pipeline;
         let programs: Vec<&Arc<Program>> = [Some(&p.vertex), p.geometry.as_ref(), p.task.as_ref()]

@@ -3,7 +3,7 @@
 mod texels;
 
 use crate::footprint;
-use crate::lost::{Place, Title};
+use crate::lost::{Blame, Place, Title};
 use parking_lot::Mutex;
 use sanitize::hazards;
 use sanitize::{
@@ -17,7 +17,7 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, LazyLock};
 use texel::memory::poison;
-use wave::{Fault, ProbeWave, Stop, Table};
+use wave::{Fault, ProbeWave, Table};
 
 /// Whether shaders are to be sanitised.
 pub fn wanted() -> bool {
@@ -70,11 +70,7 @@ struct Writes {
 
 /// Notes which pipeline programs belong to, before they run.
 pub fn name<'a>(programs: impl IntoIterator<Item = &'a Program>, pipeline: &Title) {
-    // A handle would be another one in every run.
-    let called = match pipeline.name() {
-        Some(name) => format!("'{name}' ({})", pipeline.entries()),
-        None => format!("{:016x} ({})", pipeline.shaders(), pipeline.entries()),
-    };
+    let called = pipeline.steady();
     let mut names = FOUND.names.lock();
     for program in programs {
         names.insert(std::ptr::from_ref(program).addr(), called.clone());
@@ -193,6 +189,14 @@ impl Sanitizer {
         if site.op == ProbeOp::Begin {
             // As many as a wave has at most.
             self.begun.fetch_add(16 * 32, Relaxed);
+            return;
+        }
+        if let Some((base, accesses)) = self.harmless(wave, site) {
+            FOUND.accesses.fetch_add(accesses, Relaxed);
+            for (warp, lanes) in wave.warps() {
+                let addresses = wave.operand(0, warp).map(|o| base + o as u64 + site.offset as u64);
+                footprint::buffer(wave.program, hazards::What::Read, lanes, &addresses, site.bytes as u64);
+            }
             return;
         }
         let mut races = self.races.lock();
@@ -381,6 +385,34 @@ impl Sanitizer {
             between: None,
             count: 1,
         });
+    }
+
+    /// The buffer's address and the number of accesses of a wave that reads one buffer, within its bounds, and only bytes that the dispatch does not write. Most reads are
+    /// like that.
+    fn harmless(&self, wave: &ProbeWave, site: &Site) -> Option<(u64, u64)> {
+        if site.op != ProbeOp::Read || !site.is_buffer() || wave.program.stage == Stage::Fragment {
+            return None;
+        }
+        let [base, size] = wave.buffer()?;
+        let (mut low, mut high, mut accesses) = ([u32::MAX; 16], [0u32; 16], 0);
+        for (warp, lanes) in wave.warps() {
+            let offsets = wave.operand(0, warp);
+            accesses += lanes.count_ones() as u64;
+            for l in 0..16 {
+                let there = lanes >> l & 1 == 1;
+                low[l] = low[l].min(if there { offsets[l] } else { u32::MAX });
+                high[l] = high[l].max(if there { offsets[l] } else { 0 });
+            }
+        }
+        let mut ends = (u32::MAX, 0);
+        for l in 0..16 {
+            ends = (ends.0.min(low[l]), ends.1.max(high[l]));
+        }
+        // Where a constant offset takes the sum round 2³², the general way knows more.
+        let (low, high) = (ends.0.checked_add(site.offset)?, ends.1.checked_add(site.offset)?);
+        let end = high as u64 + site.bytes as u64;
+        let harmless = accesses != 0 && end <= size && !self.writes(base + low as u64..base + end);
+        harmless.then_some((base, accesses))
     }
 
     /// Most reads: of one buffer, within it, and of bytes that the dispatch does not write.
@@ -632,31 +664,36 @@ fn nothing() -> Memory {
     Memory { space: Space::Value, binding: None, offset: 0, bytes: 0, size: None, texel: None }
 }
 
-/// A shader was stopped: what it is told as, without the command.
-pub fn stopped(program: &Program, stop: &Stop, title: &Title) -> Option<Finding> {
-    let (kind, message) = match stop.fault {
+/// A shader lost the device. `now`: the command under way.
+pub fn stopped(blame: &Blame, now: &Place) {
+    let Some((shader, place)) = blame.stopped().filter(|_| wanted()) else { return };
+    let (kind, message) = match shader.fault {
         Fault::Watchdog => (Kind::EndlessLoop, "a shader did not end in time; the device is lost"),
         Fault::Address(_) => {
             (Kind::OutOfBounds, "an access by an address that is not device memory; the device is lost")
         }
-        _ => return None,
+        _ => return,
     };
-    let after = program.blocks.partition_point(|b| b.first_op <= stop.op);
-    let origin = program.blocks.get(after.saturating_sub(1)).map(|b| b.origin).unwrap_or_default();
-    name([program], title);
-    Some(Finding {
+    let o = shader.origin;
+    FOUND.findings.lock().add(Finding {
         kind,
         message: message.into(),
-        pipeline: called(program),
-        stage: program.stage.name().into(),
-        command: String::new(),
-        here: location(program, &Site::new(ProbeOp::Fault, origin)),
+        pipeline: shader.pipeline.clone(),
+        stage: shader.stage.name().into(),
+        command: place.unwrap_or(now).steady(),
+        here: Location {
+            what: "stop".into(),
+            file: if o.line == 0 { String::new() } else { shader.file.clone() },
+            line: o.line,
+            function: o.function,
+            block: o.label,
+        },
         there: None,
         invocations: vec![],
         memory: nothing(),
         between: None,
         count: 1,
-    })
+    });
 }
 
 /// A compute pipeline of this program has bindings that it does not use.

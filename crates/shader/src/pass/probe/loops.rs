@@ -17,9 +17,25 @@ impl Shadows<'_> {
             })?;
             let closed =
                 s.blocks[h..=back].iter().flat_map(|b| &b.insts).all(|v| is_closed(&s.data(*v).inst));
-            closed.then_some((back, h))
+            (closed && !self.counts(h)).then_some((back, h))
         });
         found.collect()
+    }
+
+    /// Whether a loop has a counter that every iteration changes by a constant: its state is never that of the iteration before.
+    fn counts(&self, header: usize) -> bool {
+        let s = &*self.shader;
+        s.blocks[header].insts.iter().any(|&v| {
+            let Inst::Phi(sources) = &s.data(v).inst else { return false };
+            let step = |next: Value| match s.data(next).inst {
+                Inst::Bin(Bin::IAdd, a, b) if a == v => s.as_const(b),
+                Inst::Bin(Bin::IAdd, a, b) if b == v => s.as_const(a),
+                Inst::Bin(Bin::ISub, a, b) if a == v => s.as_const(b),
+                _ => None,
+            };
+            let mut back = sources.iter().filter(|(from, _)| from.0 as usize >= header);
+            back.clone().next().is_some() && back.all(|(_, next)| step(*next).is_some_and(|c| c != 0))
+        })
     }
 
     /// At the end of a loop's last block: the probe that tells where its state is the old one.
