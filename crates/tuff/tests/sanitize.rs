@@ -298,7 +298,8 @@ fn a_race_names_both_lines() {
 #[test]
 fn findings_are_the_same_everywhere() {
     for (name, groups) in [("reused_tile", 1), ("blur_in_place", 4), ("one_too_many", 16)] {
-        let (_, first) = sanitize(name, "fault", groups, &[]);
+        let (passed, first) = sanitize(name, "fault", groups, &[]);
+        assert!(!passed, "{name}: {first:#}");
         for settings in [
             [("TUFF_SIMD", "portable"), ("TUFF_JIT", "0")],
             [("TUFF_SIMD", "avx2"), ("TUFF_JIT", "always")],
@@ -312,7 +313,8 @@ fn findings_are_the_same_everywhere() {
     let scenes =
         [("image_groups.V.spv", "groups=4"), ("screen.vert.spv fragments_blend.V.spv", "instances=3")];
     for (files, words) in scenes.into_iter().chain([("screen.vert.spv shown.frag.spv", "fresh=4")]) {
-        let (_, first) = scene(files, "fault", words, &[], &[]);
+        let (passed, first) = scene(files, "fault", words, &[], &[]);
+        assert!(!passed, "{files}: {first:#}");
         for settings in
             [[("TUFF_SIMD", "portable"), ("TUFF_JIT", "0")], [("TUFF_THREADS", "16"), ("TUFF_JIT", "1")]]
         {
