@@ -28,8 +28,8 @@ use std::path::{Path, PathBuf};
   tuff advise frames --markdown advice.md --sarif advice.sarif
   tuff advise --rules                             prints the rules with their reasons and thresholds
 
-Gains are times of the modelled GPU (docs/model.md). An item whose gain is below 0.5 % of the captured time, traffic and memory is not printed
-without --all.")]
+Gains are times of the modelled GPU (docs/model.md). An item whose gain is below 0.5 % of the captured time, traffic and memory
+is not printed without --all.")]
 pub struct Args {
     /// The folder of `run --capture`.
     #[arg(required_unless_present = "rules")]
