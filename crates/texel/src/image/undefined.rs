@@ -30,7 +30,7 @@ impl Image {
 
 /// `solid`: layers of the part are slices.
 fn undefine(s: &Surface, part: &Part, solid: bool) {
-    let [width, height, _] = s.format.block_extent.map(|e| e as u32);
+    let [width, height, _] = s.format.block_extent;
     // Blocks that lie wholly within the area, or within it and the level.
     let along = |area: &Range<u32>, texels: u32, block: u32, blocks: u32| {
         let end = if area.end >= texels { blocks } else { area.end / block };
