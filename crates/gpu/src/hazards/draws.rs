@@ -68,7 +68,8 @@ fn arguments(
 /// Vertices of a call, each once, in order.
 fn vertices(d: &Draw, call: &Call, indices: &mut Bytes) -> Vec<Range<u64>> {
     if !call.indexed {
-        return Vec::from_iter([call.first as u64..call.first as u64 + call.count as u64]);
+        let first = call.first as u64;
+        return std::iter::once(first..first + call.count as u64).collect();
     }
     let Some((b, ib)) = d.index_buffer.as_ref().and_then(|ib| Some((ib.buffer.as_ref()?, ib))) else {
         return vec![];

@@ -179,7 +179,7 @@ impl Sanitizer {
             _ => locals,
         };
         // Of fragments that share a warp, subgroup operations order accesses as of others.
-        let subgroup = first / 16 & 0xFF;
+        let subgroup = (first / 16) & 0xFF;
         Who { group: self.draw.lock().0, subgroup, locals }
     }
 

@@ -33,8 +33,8 @@ impl View<'_> {
 
     fn bytes(&self) -> u32 {
         match self {
-            View::Buffer(v) => v.format.block_bytes as u32,
-            View::Image(v) => v.format.block_bytes as u32,
+            View::Buffer(v) => v.format.block_bytes,
+            View::Image(v) => v.format.block_bytes,
         }
     }
 }
