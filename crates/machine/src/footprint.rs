@@ -12,12 +12,19 @@ use std::ops::Range;
 /// Bytes that have a bit each in one place.
 const PAGE: u64 = 4096;
 
+/// Bits of a page's bytes.
+type Bits = [u64; PAGE as usize / 64];
+
 /// A set of bytes.
 #[derive(Default)]
 pub struct Bytes {
-    pages: HashMap<u64, Box<[u64; PAGE as usize / 64]>>,
+    /// Where each page's bits are.
+    pages: HashMap<u64, usize>,
+    bits: Vec<Bits>,
     /// Bytes that are there and were added last: accesses repeat.
     last: Range<u64>,
+    /// The page that was used last, and where its bits are: accesses are near each other.
+    near: Option<(u64, usize)>,
 }
 
 impl Bytes {
@@ -29,7 +36,7 @@ impl Bytes {
         while at < range.end {
             let (page, first) = (at / PAGE, at % PAGE);
             let end = (range.end - page * PAGE).min(PAGE);
-            let bits = self.pages.entry(page).or_insert_with(|| Box::new([0; PAGE as usize / 64]));
+            let bits = self.page(page);
             for word in first / 64..end.div_ceil(64) {
                 let low = first.saturating_sub(word * 64).min(64);
                 let high = (end - word * 64).min(64);
@@ -40,11 +47,24 @@ impl Bytes {
         self.last = range;
     }
 
+    fn page(&mut self, page: u64) -> &mut Bits {
+        let at = match self.near {
+            Some((near, at)) if near == page => at,
+            _ => *self.pages.entry(page).or_insert_with(|| {
+                self.bits.push([0; PAGE as usize / 64]);
+                self.bits.len() - 1
+            }),
+        };
+        self.near = Some((page, at));
+        &mut self.bits[at]
+    }
+
     /// As ranges, in order.
     pub fn ranges(&self) -> Vec<Range<u64>> {
         let mut all: Vec<Range<u64>> = vec![];
         let pages: BTreeMap<_, _> = self.pages.iter().collect();
         for (page, bits) in pages {
+            let bits = &self.bits[*bits];
             let mut at = 0;
             while at < PAGE {
                 let word = bits[at as usize / 64] >> (at % 64);
@@ -115,8 +135,16 @@ pub fn buffer(program: &Program, what: What, lanes: u16, addresses: &[u64; 16], 
         What::Atomic => access::STORAGE_READ | access::STORAGE_WRITE,
     };
     let kind = Kind { by: std::ptr::from_ref(program).addr(), what, access };
-    let all =
-        (0..16).filter(|l| lanes >> l & 1 == 1).map(|l| addresses[l]..addresses[l].saturating_add(bytes));
+    // Neighbours mostly touch one word or a row of them.
+    let mut lanes = (0..16).filter(|l| lanes >> l & 1 == 1).map(|l| addresses[l]).peekable();
+    let all = std::iter::from_fn(|| {
+        let first = lanes.next()?;
+        let mut end = first.saturating_add(bytes);
+        while let Some(next) = lanes.next_if(|next| (first..=end).contains(next)) {
+            end = end.max(next.saturating_add(bytes));
+        }
+        Some(first..end)
+    });
     add(kind, all);
 }
 
