@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::Command;
 use xserver::XServer;
 
-/// What docs/examples/renderdoc_frame.py prints of vkcube's sixtieth frame.
+/// What docs/examples/renderdoc_frame.py prints of vkcube's frame 240.
 fn printed(threads: &str) -> String {
     let server = XServer::new(24, &[]);
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
@@ -15,8 +15,8 @@ fn printed(threads: &str) -> String {
     // Debian's module is of Debian's interpreter.
     let output = Command::new("/usr/bin/python3")
         .arg(root.join("docs/examples/renderdoc_frame.py"))
-        // The frame is asked for while the program starts; sixty frames take a second.
-        .args(["60", "/usr/bin/vkcube", "--c", "120", "--width", "64", "--height", "64"])
+        // The frame is asked for while the program runs: 240 frames take four seconds.
+        .args(["240", "/usr/bin/vkcube", "--c", "300", "--width", "64", "--height", "64"])
         .current_dir(home.path())
         .env("HOME", home.path())
         .env("DISPLAY", &server.name)
