@@ -20,6 +20,7 @@ pub mod cost;
 pub mod docs;
 pub mod event;
 pub mod formula;
+pub mod how;
 pub mod model;
 pub mod names;
 pub mod once;

@@ -83,26 +83,7 @@ pub fn images() -> Vec<ImageFact> {
     IMAGES.lock().clone()
 }
 
-/// How something is used, as bits.
-pub mod how {
-    /// Before rasterisation.
-    pub const VERTEX_READ: u32 = 1;
-    pub const VERTEX_WRITE: u32 = 2;
-    pub const FRAGMENT_READ: u32 = 4;
-    pub const FRAGMENT_WRITE: u32 = 8;
-    pub const COMPUTE_READ: u32 = 16;
-    pub const COMPUTE_WRITE: u32 = 32;
-    pub const TRANSFER_READ: u32 = 64;
-    pub const TRANSFER_WRITE: u32 = 128;
-    /// All of it is set to one value.
-    pub const CLEARED: u32 = 256;
-    /// By a render pass's load and store operations, or its draws.
-    pub const LOADED: u32 = 512;
-    pub const STORED: u32 = 1024;
-    /// An attachment whose content is not loaded or not stored.
-    pub const UNLOADED: u32 = 2048;
-    pub const UNSTORED: u32 = 4096;
-}
+pub use counters::how;
 
 /// What a workload reads and writes.
 #[derive(Clone, Default, Debug, PartialEq, Eq, Hash, Serialize)]

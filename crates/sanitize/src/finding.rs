@@ -125,7 +125,7 @@ pub struct Side {
 pub struct Between {
     pub earlier: Option<Side>,
     pub later: Side,
-    /// The buffer, or the image and where in it.
+    /// The name of the buffer; or of the image, with its level, layer and texel.
     pub resource: String,
 }
 

@@ -116,36 +116,19 @@ pub fn conflict(hazards: &Hazards, report: &dyn Report, later: &Access, told: &T
         ),
         false => (Kind::Hazard, format!("{hazard}: {}", missing(c.lacks, &c.earlier, later))),
     };
-    FOUND.findings.lock().add(Finding {
-        kind,
-        message,
-        pipeline: String::new(),
-        stage: String::new(),
-        command: later.who.place.clone(),
-        here: Location { what: verb(later).into(), ..Location::default() },
-        there: None,
-        invocations: vec![],
-        memory: Memory {
-            space: Space::Resource,
-            binding: None,
-            offset,
-            bytes: told.bytes.min(u32::MAX as u64) as u32,
-            size,
-            texel: None,
-        },
-        between: Some(Between { earlier: Some(side(&c.earlier)), later: side(later), resource }),
-        count: 1,
-    });
+    let between = Between { earlier: Some(side(&c.earlier)), later: side(later), resource };
+    add(kind, message, later, between, offset, told.bytes, size);
 }
 
-/// Tells of what a pass does to tiles. `cost`: bytes.
-pub fn tile(
+/// Adds a finding about memory of a resource, which the command of `later` is told of.
+fn add(
     kind: Kind,
     message: String,
     later: &Access,
-    earlier: Option<&Access>,
-    resource: String,
-    cost: u64,
+    between: Between,
+    offset: u64,
+    bytes: u64,
+    size: Option<u64>,
 ) {
     FOUND.findings.lock().add(Finding {
         kind,
@@ -159,12 +142,25 @@ pub fn tile(
         memory: Memory {
             space: Space::Resource,
             binding: None,
-            offset: 0,
-            bytes: cost.min(u32::MAX as u64) as u32,
-            size: None,
+            offset,
+            bytes: bytes.min(u32::MAX as u64) as u32,
+            size,
             texel: None,
         },
-        between: Some(Between { earlier: earlier.map(side), later: side(later), resource }),
+        between: Some(between),
         count: 1,
     });
+}
+
+/// Tells of what a pass does to tiles. `cost`: bytes.
+pub fn tile(
+    kind: Kind,
+    message: String,
+    later: &Access,
+    earlier: Option<&Access>,
+    resource: String,
+    cost: u64,
+) {
+    let between = Between { earlier: earlier.map(side), later: side(later), resource };
+    add(kind, message, later, between, 0, cost, None);
 }

@@ -219,7 +219,7 @@ impl Memory {
         }
     }
 
-    /// What is there from now on is this, whoever wrote it.
+    /// From now on, these bytes have this state. What wrote them before does not matter.
     pub fn holds(&mut self, range: Range<u64>, contents: Contents) {
         self.each(&range, |_, state| {
             if let Some(w) = &mut state.write {

@@ -34,24 +34,7 @@ pub struct Image {
     pub presented: bool,
 }
 
-/// How something is used: as the driver's bits.
-pub mod how {
-    pub const VERTEX_READ: u32 = 1;
-    pub const VERTEX_WRITE: u32 = 2;
-    pub const FRAGMENT_READ: u32 = 4;
-    pub const FRAGMENT_WRITE: u32 = 8;
-    pub const COMPUTE_READ: u32 = 16;
-    pub const COMPUTE_WRITE: u32 = 32;
-    pub const TRANSFER_READ: u32 = 64;
-    pub const TRANSFER_WRITE: u32 = 128;
-    pub const CLEARED: u32 = 256;
-    pub const LOADED: u32 = 512;
-    pub const STORED: u32 = 1024;
-    pub const UNLOADED: u32 = 2048;
-    pub const UNSTORED: u32 = 4096;
-    /// What is in it is looked at.
-    pub const READ: u32 = VERTEX_READ | FRAGMENT_READ | COMPUTE_READ | TRANSFER_READ | LOADED;
-}
+pub use counters::how;
 
 #[derive(Default, Deserialize)]
 pub struct Uses {

@@ -83,8 +83,9 @@ fn direct3d(profile: &str) -> Option<Stage> {
 pub struct Request<'a> {
     /// The file, or a name for what came from standard input.
     pub file: &'a Path,
-    /// The text, if it is not the file's.
-    pub text: Option<&'a str>,
+    pub text: &'a str,
+    /// The text is the file's: a compiler can read it there.
+    pub on_disk: bool,
     pub language: Language,
     pub stage: Option<Stage>,
     pub entry: Option<&'a str>,
@@ -135,11 +136,11 @@ struct Placed {
 /// Where a compiler finds the text: the file itself, or a copy of that name in `folder`, where the compiler then runs. The module names
 /// the copy, so its folder must not be in the name.
 fn placed(request: &Request, folder: &Path, text: Option<&str>) -> Result<Placed> {
-    let Some(text) = text.or(request.text) else {
+    if text.is_none() && request.on_disk {
         return Ok(Placed { name: request.file.into(), copied: false });
-    };
+    }
     let path = folder.join(request.file.file_name().unwrap_or("shader".as_ref()));
-    std::fs::write(&path, text).map_err(|e| Error::file(&path, e))?;
+    std::fs::write(&path, text.unwrap_or(request.text)).map_err(|e| Error::file(&path, e))?;
     Ok(Placed { name: path.file_name().unwrap_or_default().into(), copied: true })
 }
 
@@ -156,16 +157,8 @@ fn built_in(request: &Request, compiler: &Path, folder: &Path) -> Result<Vec<u8>
         let file = placed(request, folder, None)?;
         return call(request, command(request, compiler, &file, folder, Rules::Vulkan), &file, folder);
     }
-    let owned;
-    let text = match request.text {
-        Some(text) => text,
-        None => {
-            owned = std::fs::read_to_string(request.file).map_err(|e| Error::file(request.file, e))?;
-            &owned
-        }
-    };
     // Text that was written for OpenGL alone; else what Vulkan's rules refuse may still be OpenGL's.
-    if let Some(text) = gl::modern(text, request.stage) {
+    if let Some(text) = gl::modern(request.text, request.stage) {
         let file = placed(request, folder, Some(&text))?;
         return call(request, command(request, compiler, &file, folder, Rules::OpenGl), &file, folder);
     }

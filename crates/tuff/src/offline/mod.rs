@@ -191,7 +191,8 @@ fn module(args: &Args, input: &Input) -> Result<(Module, bool)> {
     }
     let bytes = languages::compile(&Request {
         file: &input.file,
-        text: (!input.on_disk).then_some(text),
+        text,
+        on_disk: input.on_disk,
         language,
         stage,
         entry: args.entry.as_deref(),

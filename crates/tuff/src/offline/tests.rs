@@ -153,9 +153,11 @@ fn has_compiler() -> bool {
 
 /// The SPIR-V of a file in GLSL.
 fn compiled(file: &Path, stage: Stage) -> Vec<u8> {
+    let text = std::fs::read_to_string(file).unwrap();
     let request = Request {
         file,
-        text: None,
+        text: &text,
+        on_disk: true,
         language: Language::Glsl,
         stage: Some(stage),
         entry: None,

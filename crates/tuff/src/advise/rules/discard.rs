@@ -8,8 +8,8 @@ pub const RULE: Rule = Rule {
     id: "discard",
     title: "Shaders that may discard keep hidden fragments from being dropped",
     threshold: "draws that may discard and do not blend shade at least 1.5 fragments for each pixel that the pass covers, together with the other draws",
-    why: "Whether a fragment covers what is behind it is known only after its shader has run, if that may discard it. So it hides nothing before \
-          shading, and what lies behind it is shaded too.",
+    why: "A shader that may discard decides only when it ends whether its fragment covers the pixel. Until then the GPU cannot drop the fragments behind \
+          it, so they are shaded too.",
     cure: "Remove discard where nothing is discarded. Use it only for geometry that needs it, drawn after opaque geometry and from front to back, or \
            cut the geometry to the shape. Alpha to coverage has the same cost.",
     source: "Discards; Optimizing the draw call render order",
