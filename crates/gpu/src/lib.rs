@@ -6,6 +6,7 @@
 pub mod channel;
 mod chunks;
 pub mod command;
+pub mod debugged;
 pub mod device;
 pub mod discarded;
 pub mod exclusive;

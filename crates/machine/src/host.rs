@@ -4,13 +4,13 @@ use crate::lost::Place;
 use crate::rays::{self, Structures};
 use crate::sanitizer::Sanitizer;
 use crate::shared::Shared;
-use crate::{descriptor_memory, footprint, image_op, texture, undefined};
+use crate::{debugger, descriptor_memory, footprint, image_op, texture, undefined};
 use shader::bytecode::ImageCode;
 use shader::ir::Dim;
 use std::cell::RefCell;
 use std::time::Duration;
 use texel::sample::ImageView;
-use wave::{Filtering, Host, ImageProbe, ImageWarp, ImageWave, Meaning, Own, ProbeWave, RayWave};
+use wave::{Filtering, Host, ImageProbe, ImageWarp, ImageWave, Meaning, NoteWave, Own, ProbeWave, RayWave};
 
 pub struct DeviceHost<'a> {
     shared: &'a Shared,
@@ -35,6 +35,9 @@ impl<'a> DeviceHost<'a> {
     pub fn draws(&self, draw: Option<(u64, &Place)>) {
         if let Some(sanitizer) = self.sanitizer {
             sanitizer.draws(draw);
+        }
+        if let Some((serial, _)) = draw {
+            debugger::shades(serial);
         }
     }
 
@@ -144,6 +147,9 @@ impl Host for DeviceHost<'_> {
     unsafe fn texel_line_count(&self, code: &ImageCode, warp: &ImageWarp) -> u64 {
         // SAFETY: the caller's descriptors are null or what descriptor writes stored.
         unsafe { image_op::line_count(code, warp) }
+    }
+    fn note(&self, wave: &NoteWave) {
+        debugger::note(wave);
     }
     fn probe(&self, wave: &ProbeWave) {
         if let Some(sanitizer) = self.sanitizer {

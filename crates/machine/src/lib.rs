@@ -6,6 +6,7 @@
 
 pub mod bindings;
 pub mod count;
+pub mod debugger;
 pub mod descriptor;
 pub mod descriptor_memory;
 pub mod facts;

@@ -1,6 +1,5 @@
 //! What all queues of a device share, and the threads that its work goes to.
 
-use crate::count;
 use crate::descriptor_memory::Names;
 use crate::hazards::Hazards;
 use crate::l2::L2s;
@@ -11,6 +10,7 @@ use crate::rays::Begun;
 use crate::sync::Hub;
 use crate::time::Clock;
 use crate::turns::Turns;
+use crate::{count, debugger};
 use ash::vk;
 use counters::Model;
 use counters::model::LINE;
@@ -94,7 +94,8 @@ impl Shared {
         // What all goes through, one after the other goes through.
         let all = settings::get().trace == Some(settings::Trace::All);
         // Findings are the same in every run: accesses are heard of in one order.
-        let threads = if all || settings::get().sanitize.is_some() { 1 } else { thread_count() };
+        let alone = all || settings::get().sanitize.is_some() || debugger::wanted();
+        let threads = if alone { 1 } else { thread_count() };
         if settings::lacks_level() {
             report.error(&format!("TUFF_SIMD: this CPU lacks that level; {:?} runs", settings::level()));
         }

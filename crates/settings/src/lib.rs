@@ -6,10 +6,12 @@
 //! A program that has more rights than the user who started it (set-uid, set-gid, capabilities: `AT_SECURE`, getauxval(3)) does not take the
 //! names of files from them: it would read and write for them what they may not.
 
+mod aim;
 mod interfaces;
 mod kind;
 mod table;
 
+pub use aim::{Aim, Aims, Invocation, LIMIT, MAX_LIMIT};
 pub use interfaces::{Interfaces, KEYS, Lock, Parts, Storage};
 pub use kind::{Kind, Number, OneOf, Place, Ranges, Text, Version};
 pub use table::{README_BEGIN, README_END, Row, readme_with_table, rows};
@@ -107,6 +109,17 @@ pub const SANITIZE: Variable<Place> = Variable {
     kind: Place("file"),
     meaning: "checks every access of shaders and writes what is wrong with them as JSON; `tuff sanitize` sets it \
               ([docs/sanitize.md](docs/sanitize.md))",
+};
+pub const DEBUG: Variable<Place> = Variable {
+    name: "TUFF_DEBUG",
+    kind: Place("file"),
+    meaning: "records what each instruction of a shader does in the warp of the invocation that `TUFF_DEBUG_AT` names; `tuff debug` sets \
+              it ([docs/debug.md](docs/debug.md))",
+};
+pub const DEBUG_AT: Variable<Aims> = Variable {
+    name: "TUFF_DEBUG_AT",
+    kind: Aims,
+    meaning: "the invocation that `TUFF_DEBUG` records ([docs/debug.md](docs/debug.md)); default: thread:0,0,0",
 };
 pub const FRAMES: Variable<Place> = Variable {
     name: "TUFF_FRAMES",
@@ -232,6 +245,9 @@ pub struct Settings {
     pub instrument: Option<PathBuf>,
     /// The file for what sanitised shaders do wrong.
     pub sanitize: Option<PathBuf>,
+    /// The file for what debugged shaders do, and of which invocation it tells.
+    pub debug: Option<PathBuf>,
+    pub debug_at: Aim,
     /// The folder for presented frames, and their numbers; empty: all.
     pub frames: Option<PathBuf>,
     pub frame_numbers: Vec<RangeInclusive<u64>>,
@@ -335,6 +351,14 @@ impl Settings {
             capture: r.get(&CAPTURE),
             instrument: r.get(&INSTRUMENT),
             sanitize: r.get(&SANITIZE),
+            debug: r.get(&DEBUG),
+            debug_at: r.get(&DEBUG_AT).unwrap_or(Aim {
+                invocation: Invocation::Thread([0; 3]),
+                frame: None,
+                draw: None,
+                limit: LIMIT,
+                ends: false,
+            }),
             frames: r.get(&FRAMES),
             frame_numbers: r.get(&FRAME_NUMBERS).unwrap_or_default(),
             undefined: r.get(&UNDEFINED),
@@ -409,6 +433,8 @@ mod tests {
             ("TUFF_CAPTURE", "e"),
             ("TUFF_INSTRUMENT", "b"),
             ("TUFF_SANITIZE", "s.json"),
+            ("TUFF_DEBUG", "i"),
+            ("TUFF_DEBUG_AT", "vertex:3,1;end"),
             ("TUFF_FRAMES", "h"),
             ("TUFF_FRAME_NUMBERS", "1,5-10"),
             ("TUFF_UNDEFINED", "keep"),
@@ -434,6 +460,14 @@ mod tests {
             capture: Some("e".into()),
             instrument: Some("b".into()),
             sanitize: Some("s.json".into()),
+            debug: Some("i".into()),
+            debug_at: Aim {
+                invocation: Invocation::Vertex([3, 1]),
+                frame: None,
+                draw: None,
+                limit: LIMIT,
+                ends: true,
+            },
             frames: Some("h".into()),
             frame_numbers: vec![1..=1, 5..=10],
             undefined: Some(Undefined::Keep),

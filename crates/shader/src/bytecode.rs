@@ -28,6 +28,7 @@ use std::sync::OnceLock;
 use std::sync::atomic::AtomicU32;
 
 use crate::data::Data;
+use crate::notes::Notes;
 use crate::options::{Binding, Heap};
 
 use crate::ir::{
@@ -359,6 +360,8 @@ pub struct Program {
     pub embedded: Vec<[u64; 4]>,
     /// What its probes tell of ([`crate::ir::Shader::sites`]).
     pub sites: Vec<Site>,
+    /// What its notes mean, if it is debugged. No part of its bytes: such a program does not come from a cache.
+    pub notes: Notes,
     /// Buffers of words that it only reads.
     pub data: Vec<Data>,
     /// Units of the register file.
@@ -451,6 +454,7 @@ impl Program {
             images: vec![],
             embedded: vec![],
             sites: vec![],
+            notes: Notes::default(),
             data: vec![],
             units: 0,
             handles: 0,

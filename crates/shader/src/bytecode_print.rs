@@ -72,7 +72,13 @@ fn line(program: &Program, pc: usize, out: &mut String) -> fmt::Result {
             write!(out, " stride {stride} count {count} bits {bits}")?;
         }
         Code::TALLY => write!(out, " {}{}", op.imm, if op.e == 0 { "" } else { " lanes" })?,
-        Code::RAY_BEGIN | Code::RAY_STEP | Code::RAY_GET | Code::TRACE | Code::PROBE | Code::PROBE_BUF => {
+        Code::RAY_BEGIN
+        | Code::RAY_STEP
+        | Code::RAY_GET
+        | Code::TRACE
+        | Code::PROBE
+        | Code::PROBE_BUF
+        | Code::NOTE => {
             write!(out, " +{} e={:#x}", op.imm, op.e)?;
         }
         Code::IMAGE => write!(out, " {:?}", program.images.get(op.imm as usize))?,

@@ -134,7 +134,13 @@ fn read_op<'a>(p: &mut Program, words: impl Iterator<Item = &'a str>) -> Option<
             op.e = words.next_if_eq(&"lanes").is_some() as u16;
         }
         Code::IMAGE => return None,
-        Code::RAY_BEGIN | Code::RAY_STEP | Code::RAY_GET | Code::TRACE | Code::PROBE | Code::PROBE_BUF => {
+        Code::RAY_BEGIN
+        | Code::RAY_STEP
+        | Code::RAY_GET
+        | Code::TRACE
+        | Code::PROBE
+        | Code::PROBE_BUF
+        | Code::NOTE => {
             op.imm = words.next()?.strip_prefix('+')?.parse().ok()?;
             op.e = u16::from_str_radix(words.next()?.strip_prefix("e=0x")?, 16).ok()?;
         }

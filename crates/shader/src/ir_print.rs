@@ -121,6 +121,12 @@ fn header(s: &Shader, o: &mut String) {
     for site in &s.sites {
         let _ = writeln!(o, "site {}", site.to_text());
     }
+    for frame in &s.notes.frames {
+        let _ = writeln!(o, "frame {}", frame.to_text());
+    }
+    for note in &s.notes.all {
+        let _ = writeln!(o, "note {}", note.to_text());
+    }
     for v in &s.interface.varyings {
         let flat = if v.flat { " flat" } else { "" };
         let linear = if v.no_perspective { " no_perspective" } else { "" };
@@ -243,6 +249,7 @@ impl Text<'_> {
                 format!("ray {op:?} {}", self.list(&all))
             }
             Inst::Trace { op, args } => format!("trace {op:?} {}", self.list(args)),
+            Inst::Note { note, args } => format!("note {note} {}", self.list(args)),
             Inst::Probe { op, site, args } => format!("probe {op:?} {site} {}", self.list(args)),
             Inst::Ballot(a) => format!("ballot {}", self.val(*a)),
             Inst::First(a) => format!("first {}", self.val(*a)),

@@ -7,6 +7,7 @@
 use crate::interface::{At, DepthMode, Varying};
 use crate::ir::*;
 use crate::ir_print::switches;
+use crate::notes::{Frame, Note};
 use crate::options::Heap;
 use crate::stage_io::StageIo;
 use std::collections::HashMap;
@@ -302,6 +303,8 @@ impl Reader {
                 s.interface.io = io.ok_or("no stage's memory")?;
             }
             "site" => s.sites.push(Site::from_text(w.rest).ok_or("no site")?),
+            "frame" => s.notes.frames.push(Frame::from_text(w.rest).ok_or("no frame")?),
+            "note" => s.notes.all.push(Note::from_text(w.rest).ok_or("no note")?),
             "varying" => {
                 let slot = w.number()?;
                 let (flat, no_perspective, half) = (w.eat("flat"), w.eat("no_perspective"), w.eat("half"));
@@ -496,6 +499,11 @@ impl Reader {
                 let op = w.one_of(&ProbeOp::ALL)?;
                 let site = w.number()?;
                 Inst::Probe { op, site, args: self.values(w)? }
+            }
+            "note" => {
+                let note = w.number()?;
+                let args = if w.rest.is_empty() { vec![] } else { self.values(w)? };
+                Inst::Note { note, args }
             }
             "ballot" => Inst::Ballot(self.value(w)?),
             "first" => Inst::First(self.value(w)?),

@@ -21,6 +21,7 @@ pub mod ir_print;
 pub mod ir_read;
 pub mod isa;
 pub mod lower;
+pub mod notes;
 mod opt;
 pub mod options;
 mod ordered;

@@ -1,6 +1,7 @@
 //! What a pipeline tells the compiler, and what can go wrong.
 
 use crate::ir::{Origin, Stage};
+use crate::notes::Target;
 
 /// Where the descriptor of a (set, binding) lives at run time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -130,6 +131,8 @@ pub struct Options<'a> {
     pub cores: ShaderCores,
     /// Probes are added, which tell the machine of every access ([`crate::pass::probe`]).
     pub sanitize: bool,
+    /// Notes are added, which tell what each instruction of the application's does in the warp of this invocation ([`crate::notes`]).
+    pub notes: Option<Target>,
     /// The word that undefined contents consist of, if they are to show.
     pub undefined: Option<u32>,
     /// A switch to look at the code as translated (for tests and for blame).
@@ -159,6 +162,7 @@ impl<'a> Options<'a> {
             width: WaveWidth::BEST,
             cores: ShaderCores::default(),
             sanitize: false,
+            notes: None,
             undefined: None,
             optimise: true,
             iterations: None,

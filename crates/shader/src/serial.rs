@@ -10,6 +10,7 @@ use crate::ir::{
     AtomicOp, Checked, Decides, Dim, ImageOp, Input, Origin, ProbeOp, Region, Site, Stage, TexelType, Ty,
     Undefined,
 };
+use crate::notes::{File, Frame, Made, Module, Note, Notes, Scalar, Warp, What};
 use crate::stage_io::{
     Capture, Cell, Domain, Emitted, EmittedScalar, Feedback, Geometry, Mesh, RayIo, Spacing, StageIo,
     Tessellation,
@@ -58,7 +59,7 @@ impl<T: Part> Part for Vec<T> {
     fn take(i: &mut In) -> Option<Vec<T>> {
         let n = u32::take(i)?;
         // Every element has a byte at least: a wild length ends soon, without a wild allocation.
-        let mut v = Vec::with_capacity((n as usize).min(i.0.len()));
+        let mut v = Vec::with_capacity((n as usize).min(i.0.len() / size_of::<T>().max(1)));
         for _ in 0..n {
             v.push(T::take(i)?);
         }
@@ -173,10 +174,16 @@ structs! {
     RayIo { words, incoming, attribute }
     StageIo { inputs, geometry, tessellation, mesh, ray, feedback }
     Program {
-        stage, interface, outputs, lanes, workgroup, code, images, embedded, sites, data, units, handles, consts, inputs, prologue, shared_bytes, scratch_words, zeroed,
+        stage, interface, outputs, lanes, workgroup, code, images, embedded, sites, notes, data, units, handles, consts, inputs, prologue, shared_bytes, scratch_words, zeroed,
         queries,
         packed, multi_wave, keeps_denormals, quad_derivatives, blocks, files, profile, compiled,
     }
+    Frame { parent, at, function }
+    Note { at, frame, what, first, scalars }
+    Made { version, process, frame, problems }
+    Module { stage, entry, hash, spec, workgroup, words, frames, notes }
+    Warp { module, frame, command, labels, pipeline, draw, lanes, records, lost }
+    File { made, modules, warps }
     Site { op, origin, region, binding, descriptors, offset, bytes, shared_bytes, tells, undefined, decides }
     Cost { fma, cvt, sfu, ls, single, loads, tex, narrow, barriers, varying }
     MarkUse { counter, mark, entry, work, cost }
@@ -200,6 +207,14 @@ impl Part for Compiled {
     fn put(&self, _: &mut Out) {}
     fn take(_: &mut In) -> Option<Self> {
         Some(Compiled::default())
+    }
+}
+
+/// Of a debugged program, which no cache keeps: its ops are then wrong, and it is compiled anew.
+impl Part for Notes {
+    fn put(&self, _: &mut Out) {}
+    fn take(_: &mut In) -> Option<Self> {
+        Some(Notes::default())
     }
 }
 
@@ -243,6 +258,8 @@ enums! {
     }
     ProbeOp { Read, Write, Atomic, Barrier, Fence, Quad, Begin, Fault }
     Region { Buffer, Global, Shared, Image }
+    What { Begin, Step, Enter, Leave }
+    Scalar { Bool, Int, F16, F32, I64, F64 }
     Undefined { Variable, Shared, DivisionByZero, Shift, NotFinite, Conversion, Memory, Texel, Push, Attribute, Unchanged }
     Decides { Branch, Address, Stored, Shown, Handed, End }
     Emitted { Points, LineStrip, TriangleStrip }
@@ -305,6 +322,41 @@ impl Site {
     }
     pub fn from_text(text: &str) -> Option<Site> {
         from_text(text)
+    }
+}
+
+impl Frame {
+    pub fn to_text(&self) -> String {
+        to_text(self)
+    }
+    pub fn from_text(text: &str) -> Option<Frame> {
+        from_text(text)
+    }
+}
+
+impl Note {
+    pub fn to_text(&self) -> String {
+        to_text(self)
+    }
+    pub fn from_text(text: &str) -> Option<Note> {
+        from_text(text)
+    }
+}
+
+impl File {
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let records: usize = self.warps.iter().map(|w| w.records.len()).sum();
+        let mut o = Out(Vec::with_capacity(records * 4 + (1 << 16)));
+        o.0.extend_from_slice(File::MAGIC);
+        self.put(&mut o);
+        o.0
+    }
+
+    /// `None` unless the bytes are exactly a file of this version whose parts fit each other.
+    pub fn from_bytes(bytes: &[u8]) -> Option<File> {
+        let mut i = In(bytes.strip_prefix(File::MAGIC)?);
+        let file = File::take(&mut i)?;
+        (i.0.is_empty() && file.fits()).then_some(file)
     }
 }
 
@@ -380,6 +432,7 @@ mod tests {
                 undefined: Some(Undefined::Shift),
                 ..Site::access(ProbeOp::Write, Origin::default(), Region::Buffer, 4, Mem::U16, 3)
             }],
+            notes: Notes::default(),
             data: vec![Data::new(&[7, u32::MAX]), Data::default()],
             units: 99,
             handles: 4,

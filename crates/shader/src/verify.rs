@@ -2,6 +2,7 @@
 
 use crate::ir::*;
 use crate::isa::Facts;
+use crate::notes::Scalar;
 use crate::trees::Ancestors;
 
 /// The first rule broken, in words.
@@ -226,6 +227,25 @@ fn types(s: &Shader, v: Value) -> Result<(), String> {
             let wide = wide.ok_or("operands of a probe")?;
             let ty = |k: usize| if k < wide { Ty::B64 } else { Ty::B32 };
             args.iter().enumerate().try_for_each(|(k, &a)| is(a, ty(k)))?;
+            result(Ty::Void)
+        }
+        Inst::Note { note, args } => {
+            let note = s.notes.all.get(*note as usize).ok_or("a note's number")?;
+            let ty = |s: &Scalar| match s {
+                Scalar::Bool => Ty::Bool,
+                Scalar::I64 | Scalar::F64 => Ty::B64,
+                _ => Ty::B32,
+            };
+            let scalars = |all: &[Value]| {
+                let same = all.len() == note.scalars.len();
+                same && all.iter().zip(&note.scalars).all(|(&a, s)| is(a, ty(s)).is_ok())
+            };
+            // As translated, aimed, and settled ([`crate::pass::note`]).
+            let words = args.len() == note.words() + 1 && args.iter().all(|&a| is(a, Ty::B32).is_ok());
+            let aimed = args.split_first().is_some_and(|(&a, rest)| is(a, Ty::B32).is_ok() && scalars(rest));
+            if !words && !aimed && !scalars(args) {
+                return Err("operands of a note".into());
+            }
             result(Ty::Void)
         }
         Inst::Image(i) => {

@@ -1,6 +1,7 @@
 //! What a wave asks of the machine around it.
 
 use crate::made::Meaning;
+use crate::note::NoteWave;
 use crate::probe::{ImageProbe, ProbeWave};
 use crate::rays::{RayWave, TraceWave};
 use crate::state::Fault;
@@ -235,6 +236,9 @@ pub trait Host: Sync {
 
     /// Hears what a sanitised shader tells ([`shader::ir::ProbeOp`]), before the lanes do it.
     fn probe(&self, _wave: &ProbeWave) {}
+
+    /// Hears what a debugged shader tells ([`shader::notes`]).
+    fn note(&self, _wave: &NoteWave) {}
 
     /// Hears what lanes of a sanitised shader are about to do to texels ([`shader::ir::ImageOp::Check`]), and says in the first result where
     /// these are undefined.

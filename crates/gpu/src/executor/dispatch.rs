@@ -8,13 +8,13 @@ use crate::command::Dispatch;
 use crate::exclusive;
 use ash::vk;
 use counters::{Counts, Curve, Event, Phase, cost};
-use machine::count;
 use machine::facts::{Uses, how};
 use machine::host::DeviceHost;
 use machine::instrumentation::{Blocks, Work};
 use machine::lost::{Blame, Title};
 use machine::sanitizer::{self, Sanitizer};
 use machine::time::Ahead;
+use machine::{count, debugger};
 use parking_lot::Mutex;
 use schedule::What;
 use std::sync::Arc;
@@ -38,6 +38,7 @@ impl Executor {
         }
         let shared = &*self.shared;
         let begin = self.line.dispatch_begins(&shared.clock.gpu());
+        debugger::workload(&self.place, &d.pipeline.title);
         let told = || Sanitizer::of_dispatch(&self.place, &d.pipeline.title, program, &tables);
         let sanitizer = sanitizer::wanted().then(told);
         let host = DeviceHost::at(shared, begin).sanitized(sanitizer.as_ref());

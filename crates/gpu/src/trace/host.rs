@@ -11,7 +11,8 @@ use shader::ir::TraceOp;
 use std::collections::BTreeMap;
 use std::time::Duration;
 use wave::{
-    Fault, Filtering, Host, ImageProbe, ImageWarp, ImageWave, Meaning, Own, ProbeWave, RayWave, TraceWave,
+    Fault, Filtering, Host, ImageProbe, ImageWarp, ImageWave, Meaning, NoteWave, Own, ProbeWave, RayWave,
+    TraceWave,
 };
 
 /// What an any-hit shader decides.
@@ -149,6 +150,9 @@ impl Host for RayHost<'_, '_> {
     unsafe fn texel_line_count(&self, code: &ImageCode, warp: &ImageWarp) -> u64 {
         // SAFETY: the caller's descriptors, for the device's host as for this.
         unsafe { self.context.device.texel_line_count(code, warp) }
+    }
+    fn note(&self, wave: &NoteWave) {
+        self.context.device.note(wave);
     }
     fn probe(&self, wave: &ProbeWave) {
         self.context.device.probe(wave);

@@ -211,6 +211,7 @@ pub(crate) fn destroy_device(device: Doomed<Device>) {
         }
         gpu::ledger::write();
         gpu::findings::write();
+        gpu::debugged::write();
     }
     crate::base::alloc::give_back();
 }

@@ -29,7 +29,7 @@ use parking_lot::Mutex;
 use shader::bytecode::Program;
 use shader::instrument::{self, Block, Entry, Form};
 use shader::ir::Stage;
-use shader::options::Options;
+use shader::options::{Options, WaveWidth};
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 use std::time::Instant;
@@ -343,6 +343,8 @@ impl Source {
             // No hit: that is said of the application's cache alone.
             return Ok((done(compiled.clone()), false));
         }
+        // Programs of debugged shaders do not come back from bytes.
+        let cache = cache.filter(|_| !machine::debugger::wanted());
         if let Some(c) = cache.and_then(|c| c.get(key)).filter(fits) {
             return Ok((done(c), true));
         }
@@ -391,6 +393,31 @@ impl Source {
         Ok(program)
     }
 
+    /// The program with notes, if that is wanted: of waves as wide as they are without, so that the same invocations share a warp.
+    fn debugged(&self, stage: Stage, program: &Program, options: &Options) -> Option<Arc<Program>> {
+        let target = machine::debugger::target().filter(|t| t.is_of(stage))?;
+        let (width, notes) = (WaveWidth::Lanes(program.lanes), Some(target));
+        let options = Options { width, notes, ..*options };
+        let source = machine::debugger::Source {
+            stage,
+            entry: &self.entry,
+            hash: self.content(),
+            spec: &self.spec,
+            words: self.code.module.words(),
+        };
+        match shader::compile(&self.code.module, &options) {
+            Ok(noted) => {
+                let noted = Arc::new(noted);
+                machine::debugger::compiled(&noted, &source);
+                Some(noted)
+            }
+            Err(why) => {
+                machine::debugger::cannot(&source, &why);
+                None
+            }
+        }
+    }
+
     fn run_compiler(&self, layout: &Layout) -> Answer<Arc<Compiled>> {
         let (stage, entry) = self.entry()?;
         let binding = |set, binding| layout.binding(set, binding);
@@ -408,8 +435,9 @@ impl Source {
             true => self.compile_marked(entry, &options),
             false => shader::compile(&self.code.module, &options),
         };
-        let program = program.map_err(|e| self.failed(&e))?;
-        Ok(Arc::new(Compiled { program: Arc::new(program), name: self.entry.clone() }))
+        let program = Arc::new(program.map_err(|e| self.failed(&e))?);
+        let program = self.debugged(stage, &program, &options).unwrap_or(program);
+        Ok(Arc::new(Compiled { program, name: self.entry.clone() }))
     }
 }
 
@@ -423,6 +451,7 @@ pub(crate) fn surroundings(layout: &Layout, h: &mut Hasher128) {
 pub(crate) fn machine_hash(h: &mut Hasher128) {
     modelled_cores().hash(h);
     machine::sanitizer::wanted().hash(h);
+    machine::debugger::target().hash(h);
     undefined().hash(h);
     h.write(&CACHE_UUID);
 }

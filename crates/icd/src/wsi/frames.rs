@@ -12,6 +12,7 @@ const PIXEL: PixelLayout =
 /// Writes the frame, if it is among those that are wanted: a PPM file that is called by the number of the frame in this process, from 1.
 /// `picture`: its pixels, which only wanted frames need.
 pub(crate) fn keep(picture: impl FnOnce() -> Option<Picture>) {
+    gpu::debugged::presented();
     let settings = settings::get();
     let Some(folder) = &settings.frames else { return };
     static FRAMES: AtomicU64 = AtomicU64::new(0);

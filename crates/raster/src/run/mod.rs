@@ -26,7 +26,6 @@ use crate::tile::memory::target::Targets;
 use ash::vk;
 use counters::model::{BEAT, LINE};
 use counters::{Counts, Curve, Event, Phase, Unit};
-use machine::count;
 use machine::facts::{Finder, Uses};
 use machine::host::DeviceHost;
 use machine::instrumentation::{Active, Work};
@@ -34,6 +33,7 @@ use machine::lost::{Blame, Labels, Place, Title};
 use machine::sanitizer::{self, Sanitizer};
 use machine::shared::Shared;
 use machine::time::Line;
+use machine::{count, debugger};
 use smallvec::SmallVec;
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -294,6 +294,7 @@ impl PassRun {
         });
         let host = DeviceHost::at(shared, begin).sanitized(sanitizer.as_ref());
         let serial = crate::serial();
+        debugger::workload(place, &d.pipeline.title);
         let tables = d.bindings.tables();
         let views: SmallVec<[Option<u32>; 1]> = match view_mask {
             0 => SmallVec::from_buf([None]),
@@ -437,7 +438,7 @@ impl PassRun {
                 batch,
                 counts: counts.clone(),
                 bins,
-                serial: crate::serial(),
+                serial: debugger::item(crate::serial()),
                 view: made.view,
                 plan: made.plan.clone(),
                 place: made.place.clone(),

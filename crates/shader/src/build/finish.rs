@@ -95,6 +95,7 @@ impl Builder<'_> {
             origins: std::mem::take(&mut self.origins),
             embedded: std::mem::take(&mut self.embedded),
             sites: vec![],
+            notes: self.notebook.take().map(|b| b.notes).unwrap_or_default(),
             data: std::mem::take(&mut self.data),
             work: std::mem::take(&mut self.work),
         };

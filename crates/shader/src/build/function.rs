@@ -6,6 +6,7 @@ use super::ssa::Loop;
 use super::unroll::{Again, Unrolled};
 use super::{Builder, MAX_INSTRUCTIONS, MAX_LOOPS};
 use crate::ir::*;
+use crate::notes::What;
 use crate::options::{Error, Result};
 use crate::spirv::*;
 use std::rc::Rc;
@@ -281,6 +282,9 @@ impl<'m> Builder<'m> {
             let end = phis.get(k + 1).map_or(self.pool.len(), |p| p.1);
             self.ids[id as usize].len = (end - start) as u32;
         }
+        for (i, _) in phis {
+            self.note(&i, What::Step)?;
+        }
         while at < b.term {
             let i = self.m.inst(at);
             at += i.len() as u32;
@@ -298,7 +302,10 @@ impl<'m> Builder<'m> {
                     }
                 }
                 Op::Phi => return Err(i.bad("not at the start of its block")),
-                _ => self.instruction(i)?,
+                _ => {
+                    self.instruction(i)?;
+                    self.note(&i, What::Step)?;
+                }
             }
         }
         let grown = self.instructions as usize + self.pool.len() + self.e.values.len();
@@ -398,6 +405,7 @@ impl<'m> Builder<'m> {
 
     fn terminator(&mut self, fr: &mut Frame, pos: u32, bi: u32) -> Result<Flow> {
         let t = self.m.inst(fr.info.blocks[bi as usize].term);
+        self.note(&t, What::Step)?;
         match t.op {
             Op::Branch => {
                 let to = self.index(fr, t.word(1)?, t.at)?;
@@ -559,7 +567,9 @@ impl<'m> Builder<'m> {
             return Err(Error::TooLarge("calls nested too deeply".into()));
         }
         let before = (self.debug.file, self.debug.line, self.here, self.mark);
+        let caller = self.enter_frame(&i, self.m.functions[f].id)?;
         let end = self.run_function(f, false)?;
+        self.leave_frame(caller);
         (self.debug.file, self.debug.line, self.here) = (before.0, before.1, before.2);
         self.note_origin();
         self.depth -= 1;
@@ -576,10 +586,10 @@ impl<'m> Builder<'m> {
                 }
                 let new = self.pool.len();
                 self.pool.extend_from_within(start..start + len);
-                if self.types.kind(ty) == super::types::TypeClass::Void {
-                    return Ok(true);
+                if self.types.kind(ty) != super::types::TypeClass::Void {
+                    self.define_checked(&i, new)?;
                 }
-                self.define_checked(&i, new)?;
+                self.note(&i, What::Leave)?;
                 Ok(true)
             }
         }

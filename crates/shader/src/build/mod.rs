@@ -37,6 +37,7 @@ mod interface;
 mod interpolate;
 mod matrix;
 mod memory;
+mod notes;
 mod phi;
 mod ray;
 mod simplify;
@@ -163,6 +164,8 @@ pub(crate) struct Builder<'m> {
     denied: &'m unroll::Denied,
     /// Why this translation is given up.
     again: Option<unroll::Again>,
+    /// Of a debugged shader.
+    notebook: Option<Box<notes::Notebook>>,
 }
 
 /// Translates the entry point that `options` names.
@@ -251,6 +254,7 @@ impl<'m> Builder<'m> {
             unrolled_size: 0,
             denied,
             again: None,
+            notebook: None,
         }
     }
 
@@ -276,6 +280,7 @@ impl<'m> Builder<'m> {
         b.place_ray_variables()?;
         b.place_globals()?;
         b.begin_emission()?;
+        b.begin_notes(function);
         b.run_entry(f)
     }
 

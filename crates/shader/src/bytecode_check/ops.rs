@@ -57,6 +57,11 @@ pub fn check(p: &Program) -> Result<Vec<bool>> {
                     return Err(bad(pc, "a probe"));
                 }
             }
+            Code::NOTE
+                if p.notes.all.get(op.imm as usize).is_none_or(|n| (n.words() + 1).max(2) != n_of(op.e)) =>
+            {
+                return Err(bad(pc, "a note"));
+            }
             Code::RAY_BEGIN if n_of(op.e) + 1 != RayOp::BEGIN_OPERANDS => return Err(bad(pc, "a ray")),
             Code::RAY_STEP => {
                 let step = RayOp::STEPS.get(op.imm as usize).filter(|s| **s != RayOp::Begin);

@@ -85,6 +85,7 @@ fn registers_that_an_op_needs_are_there() {
             Code::LOOP_NEXT,
             Code::PROBE,
             Code::PROBE_BUF,
+            Code::NOTE,
         ];
         if special.contains(&code) {
             continue;

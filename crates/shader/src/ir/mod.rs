@@ -26,6 +26,7 @@ mod ray;
 mod readers;
 mod stored;
 
+use crate::notes::Notes;
 use crate::work::Work;
 use std::fmt;
 
@@ -236,6 +237,12 @@ pub enum Inst {
         site: u32,
         args: Vec<Value>,
     },
+    /// Debugged shaders: tells the machine what an instruction has done, an index into [`Shader::notes`]. Operands: the scalars of its
+    /// result; when the shader is lowered, words, after one that is not 0 in warps of which it is to be told.
+    Note {
+        note: u32,
+        args: Vec<Value>,
+    },
     // subgroup; all see only the active lanes
     /// Mask of active lanes whose Bool is true (B32, 16 bits).
     Ballot(Value),
@@ -385,6 +392,8 @@ pub struct Shader {
     pub embedded: Vec<[u64; 4]>,
     /// Of a sanitised shader.
     pub sites: Vec<Site>,
+    /// Of a debugged shader.
+    pub notes: Notes,
     /// Words that are only read, as buffers ([`DescriptorSource::Data`]).
     pub data: Vec<Vec<u32>>,
     /// What compiling it has taken so far.
@@ -413,6 +422,7 @@ impl Shader {
             origins: vec![],
             embedded: vec![],
             sites: vec![],
+            notes: Notes::default(),
             data: vec![],
             work: Work::default(),
         }

@@ -263,6 +263,9 @@ table! {
     /// operands. PROBE_BUF: b = descriptor.
     PROBE          = 54 [- - - may] [list use] - values;
     PROBE_BUF      = 55 [- - desc -] [list use] - values;
+    /// Tells the host what the lanes have done: imm = note ([`crate::ir::Shader::notes`]); registers: not 0 in warps of which it is to be
+    /// told, and its words; twice that if there are none.
+    NOTE           = 56 [- - - -] [list use] - values;
 
     /// Subgroups (warps of 16), reading exec. d, a; SHUFFLE: b = lane; QUAD: e = [`crate::ir::Quad`];
     /// REDUCE: e = ReduceOp | Scan << 4 | log2(cluster) << 8 (cluster 16 = whole warp).

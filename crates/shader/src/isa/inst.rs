@@ -162,6 +162,7 @@ table! { (wide)
     Image(image)                    => [image]        { image.effect() } stays               { image.lanes() }  { image.cost() };
     Trace { op, args }              => [args]         { op.effect() }   stays              differ             { op.cost() };
     Probe { args, .. }              => [args]         effect            stays              differ             free;
+    Note { args, .. }               => [args]         effect            stays              differ             free;
     Ballot(a)                       => [a]            none              stays              differ             [0 1 0];
     First(a)                        => [a]            none              stays              differ             [0 0 1];
     Shuffle(a, lane)                => [a lane]       none              stays              differ             [0 0 1];

@@ -104,6 +104,7 @@ pub fn encode(
         images: it.images,
         embedded: shader.embedded.clone(),
         sites: shader.sites.clone(),
+        notes: shader.notes.clone(),
         data: shader.data.iter().map(|d| Data::new(d)).collect(),
         units,
         handles: allocation.end(Pools::SmallHandles, unit),

@@ -331,6 +331,16 @@ impl Lowering<'_> {
                 self.push_ext(op, rest, live_loop);
                 return Ok(());
             }
+            Inst::Note { note, args } => {
+                let mut all: Vec<V> = args.iter().map(|o| at(*o)).collect();
+                // A list of one has no word of its own.
+                if let [aim] = all[..] {
+                    all.push(aim);
+                }
+                let e = bc::mem_bits(Mem::B32, all.len() as u8);
+                self.push_ext(Op::new(Code::NOTE).e(e).imm(*note), all, live_loop);
+                return Ok(());
+            }
             Inst::Image(_) => {
                 self.image(v, b, live_loop);
                 return Ok(());

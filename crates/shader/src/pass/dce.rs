@@ -16,6 +16,16 @@ pub struct Seen {
 
 /// Which values are live, by value.
 pub fn live(shader: &Shader) -> Vec<Seen> {
+    read_by(shader, has_effect)
+}
+
+/// The same, as if a debugged shader were not.
+pub fn live_without_notes(shader: &Shader) -> Vec<Seen> {
+    read_by(shader, |i| has_effect(i) && !matches!(i, Inst::Note { .. }))
+}
+
+/// Which values are read by an instruction that `roots` names, or by a branch.
+fn read_by(shader: &Shader, roots: impl Fn(&Inst) -> bool) -> Vec<Seen> {
     let mut seen = vec![Seen::default(); shader.values.len()];
     // From the end to the beginning readers come before what they read, but for phis of loops.
     let mut late: Vec<Value> = vec![];
@@ -37,7 +47,7 @@ pub fn live(shader: &Shader) -> Vec<Seen> {
             let inst = &shader.data(v).inst;
             let s = &mut seen[v.0 as usize];
             s.passed = true;
-            s.live = s.live || has_effect(inst);
+            s.live = s.live || roots(inst);
             if s.live {
                 operands(inst, |o| read(o, &mut seen, &mut late));
             }

@@ -6,7 +6,7 @@
 //!   of its operands is a constant or an `FNeg` → `Fma(−y.0, y.1, x)` with that operand negated.
 //!
 //! A value fuses when it is an `FMul` of the same block that live code reads once. Neither may be exact
-//! (NoContraction), nor may the shader keep signed zeros, infinities and NaNs.
+//! (NoContraction), nor may the shader keep signed zeros, infinities and NaNs. A note of a debugged shader is no reader.
 
 use crate::ir::{Bin, Inst, Shader, Tri, Ty, Un, Value, ValueData, ValueFlags};
 
@@ -17,7 +17,7 @@ pub fn fuse(shader: &mut Shader) {
     if !shader.values.iter().any(|v| matches!(v.inst, Inst::Bin(Bin::FMul, ..))) {
         return;
     }
-    let seen = super::dce::live(shader);
+    let seen = super::dce::live_without_notes(shader);
     let mut block_of = vec![u32::MAX; shader.values.len()];
     for (b, block) in shader.blocks.iter().enumerate() {
         for v in &block.insts {

@@ -8,6 +8,7 @@ pub mod gvn;
 pub mod licm;
 pub mod moved;
 pub mod nan;
+pub mod note;
 pub mod preheader;
 pub mod probe;
 pub mod prune;
@@ -29,6 +30,14 @@ pub const PASSES: &[(&str, Pass)] = &[
     ("prune", |s, _| prune::prune(s)),
     ("probe", |s, o| {
         probe::add(s, o);
+        Ok(())
+    }),
+    ("aim", |s, _| {
+        note::aim(s, crate::notes::Target::Thread([70, 0, 0]));
+        Ok(())
+    }),
+    ("note", |s, _| {
+        note::settle(s);
         Ok(())
     }),
     ("fma", |s, _| {
@@ -88,8 +97,16 @@ fn run(shader: &mut Shader, options: &Options, dump: &mut Dump) -> Result<()> {
         probe::add(shader, options);
         dump.ir("probe", shader);
     }
+    if let Some(target) = options.notes {
+        note::aim(shader, target);
+        dump.ir("aim", shader);
+    }
     fma::fuse(shader);
     dump.ir("fma", shader);
+    if options.notes.is_some() {
+        note::settle(shader);
+        dump.ir("note", shader);
+    }
     if options.optimise {
         improve(shader, options, dump)?;
     }

@@ -28,6 +28,7 @@ pub mod mask_steps;
 mod math;
 pub mod memory;
 pub mod moves;
+mod note;
 mod operands;
 mod pair;
 mod probe;
@@ -172,6 +173,7 @@ fn register(r: &mut Registry) {
     desc::register(r);
     image::register(r);
     probe::register(r);
+    note::register(r);
     ray::register(r);
     un::register(r);
     bin::register(r);

@@ -12,6 +12,7 @@ use crate::tile::blend::Writer;
 use crate::tile::cover::MAX_SAMPLES;
 use crate::tile::memory::target::Targets;
 use crate::tile::test::depth::Tests;
+use machine::debugger;
 use rustc_hash::FxHashMap;
 use shader::interface::{DepthMode, FRAG_DEPTH, Interface, SAMPLE_MASK, SECOND_SOURCE, STENCIL_REF};
 use std::sync::Arc;
@@ -271,7 +272,9 @@ impl Plan {
             && !changes
             && !colors.is_empty()
             && sub.colors.iter().filter(|a| a.is_some()).count() == colors.len();
-        let opaque = replaces && single && tests.idle();
+        // A debugger sees all fragments.
+        let debugged = debugger::wanted();
+        let opaque = replaces && single && tests.idle() && !debugged;
         // Which samples a shader leaves is known only when it has run, and an occlusion query asks.
         let hideable = !none.writes_memory && tests.idle() && samples == 1 && !(counted && changes);
         let before_tests =
@@ -289,7 +292,7 @@ impl Plan {
         let full = plain || several && !late && !alters_alpha;
         let all = s.samples.mask & (u32::MAX >> (32 - samples)) == u32::MAX >> (32 - samples);
         let untested = when == When::Never && shades && !none.early_tests;
-        let deferred = replaces && waits && when == When::Early && shades && !none.writes_memory;
+        let deferred = replaces && waits && when == When::Early && shades && !none.writes_memory && !debugged;
         Plan {
             pipeline: p.clone(),
             state: s.clone(),

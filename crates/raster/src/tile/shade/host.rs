@@ -6,7 +6,7 @@ use shader::bytecode::ImageCode;
 use shader::ir::{Dim, ImageOp};
 use std::cell::Cell;
 use std::time::Duration;
-use wave::{Filtering, Host, ImageProbe, ImageWarp, ImageWave, Meaning, Own, ProbeWave, RayWave};
+use wave::{Filtering, Host, ImageProbe, ImageWarp, ImageWave, Meaning, NoteWave, Own, ProbeWave, RayWave};
 
 pub struct TileHost<'a> {
     pub device: &'a DeviceHost<'a>,
@@ -97,6 +97,9 @@ impl Host for TileHost<'_> {
     unsafe fn texel_line_count(&self, code: &ImageCode, warp: &ImageWarp) -> u64 {
         // SAFETY: the caller's descriptors, for the device's host as for this.
         unsafe { self.device.texel_line_count(code, warp) }
+    }
+    fn note(&self, wave: &NoteWave) {
+        self.device.note(wave);
     }
     fn probe(&self, wave: &ProbeWave) {
         self.device.probe(wave);
