@@ -9,6 +9,7 @@ mod check;
 mod city;
 mod compare;
 mod coverage;
+mod debug;
 mod demo;
 mod diff;
 mod frames;
@@ -50,6 +51,8 @@ enum Task {
     Sanitize(sanitize::Args),
     /// Run a program and write which lines, functions and branches of its shaders ran, for lcov (docs/coverage.md).
     Coverage(coverage::Args),
+    /// Run a program and step through one invocation of a shader, forwards and backwards; a server for editors (docs/debug.md).
+    Debug(debug::Args),
     /// Run a program and write the frames that it presents as PNG files (docs/pictures.md).
     Frames(frames::Args),
     /// Compare pictures with golden ones; fails if they differ by more than allowed (docs/pictures.md).
@@ -93,6 +96,7 @@ impl Task {
             | Task::Run(_)
             | Task::Sanitize(_)
             | Task::Coverage(_)
+            | Task::Debug(_)
             | Task::Frames(_)
             | Task::Gl(_)
             | Task::Shader(_)
@@ -137,6 +141,7 @@ fn main() -> ExitCode {
         Task::Frames(args) => return ended(frames::run(&args)),
         Task::Compare(args) => return compare::run(&args),
         Task::Coverage(args) => return ended(coverage::run(&args)),
+        Task::Debug(args) => return ended(debug::run(&args)),
         Task::Gl(args) => {
             let done = gl::environment().and_then(|more| run::common(&args, None, more));
             return ended(done.map(|d| d.code()));

@@ -54,6 +54,7 @@ fn a_closed_pipe_ends_in_quiet() {
         ("run --counters @left.json -- true", None),
         ("sanitize -- true", None),
         ("coverage -o @shaders.info -- true", Some("shaders.info")),
+        ("debug --list -- true", None),
         ("frames @frames -- true", None),
         ("compare @frame.ppm @frame.ppm --report @pictures.html", Some("pictures.html")),
         ("report @a.json -o @page.html", Some("page.html")),

@@ -7,9 +7,11 @@ mod private;
 use crate::{check, report, trace, whatif};
 use client::{Error, Result};
 use private::{Kind, Private, Process};
+use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
+use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitCode, ExitStatus};
+use std::process::{Command, ExitCode, ExitStatus, Stdio};
 
 /// What every program may be run with.
 #[derive(clap::Args)]
@@ -61,6 +63,9 @@ pub struct Args {
     common: Common,
 }
 
+/// What the driver sends its process.
+const SIGTERM: i32 = 15;
+
 type More = Vec<(&'static str, OsString)>;
 
 /// A program that has ended.
@@ -73,7 +78,6 @@ pub struct Ended {
 impl Ended {
     /// What this process ends with: as a shell tells of how a program has ended; of a program that ended well 1 where the run did not.
     pub fn code(&self) -> ExitCode {
-        use std::os::unix::process::ExitStatusExt;
         if self.why.is_empty() {
             return ExitCode::SUCCESS;
         }
@@ -171,10 +175,47 @@ pub fn frames(program: &[String], numbers: Option<&str>) -> Result<(Ended, Left)
     Ok((ended, left))
 }
 
+/// Runs the program with debugged shaders, until the invocation's frame is over; a file of each process. `aim`: as `TUFF_DEBUG_AT` has it.
+pub fn debugged(
+    program: &[String],
+    aim: String,
+    folder: Option<&Path>,
+    environment: &BTreeMap<String, String>,
+) -> Result<Left> {
+    let mut more: More = vec![(settings::DEBUG_AT.name, aim.into())];
+    // One thread, in whose order all is recorded, waits for nobody.
+    more.push((settings::REFRESH.name, "0".into()));
+    let in_place = |command: &mut Command| {
+        command.envs(environment);
+        if let Some(folder) = folder {
+            command.current_dir(folder);
+        }
+        // What the program says must not come between what this one does.
+        command.stdin(Stdio::null()).stdout(std::io::stderr());
+    };
+    let (ended, left) = asked(program, Kind::Debug, more, in_place)?;
+    // The driver ends a program when all has been recorded.
+    if !ended.why.is_empty() && ended.status.signal() != Some(SIGTERM) {
+        eprintln!("tuff: {}", ended.why);
+    }
+    Ok(left)
+}
+
 /// Runs the program, asked for one kind of files.
 fn alone(program: &[String], kind: Kind, more: More) -> Result<(Ended, Left)> {
+    asked(program, kind, more, |_| ())
+}
+
+/// The same, with changes to its command.
+fn asked(
+    program: &[String],
+    kind: Kind,
+    more: More,
+    change: impl FnOnce(&mut Command),
+) -> Result<(Ended, Left)> {
     let private = Private::new(vec![kind])?;
     let mut command = prepared(program, more)?;
+    change(&mut command);
     private.ask(&mut command);
     let status = client::child::run(&mut command).map_err(|e| failed(&command, e))?;
     private.wait();
@@ -226,8 +267,8 @@ fn left(
                 captured = there.then_some(to);
                 (there, "capture")
             }
-            // `findings` and `frames` ask for them.
-            Kind::Findings | Kind::Frames => (true, "other files"),
+            // `findings`, `frames` and `debugged` ask for them.
+            Kind::Findings | Kind::Frames | Kind::Debug => (true, "other files"),
             Kind::Shaders => (gather::shaders(private, shaders.unwrap_or(Path::new("")))?, "shaders"),
             Kind::Rows { json } => {
                 let to = args.workloads.as_deref().unwrap_or(Path::new(""));

@@ -20,6 +20,8 @@ pub enum Kind {
     Findings,
     /// What it presents.
     Frames,
+    /// Of debugged shaders.
+    Debug,
     /// Of the GPU Performance layer, as CSV or JSON.
     Rows {
         json: bool,
@@ -34,6 +36,7 @@ impl Kind {
             Kind::Shaders => "shaders",
             Kind::Findings => "findings",
             Kind::Frames => "frames",
+            Kind::Debug => "debug",
             Kind::Rows { .. } => "rows",
         }
     }
@@ -46,6 +49,7 @@ impl Kind {
             Kind::Shaders => ("TUFF_INSTRUMENT", ""),
             Kind::Findings => ("TUFF_SANITIZE", ".json"),
             Kind::Frames => ("TUFF_FRAMES", ""),
+            Kind::Debug => ("TUFF_DEBUG", ".tuffdbg"),
             Kind::Rows { json: true } => ("TUFF_PERFORMANCE_JSON", ".json"),
             Kind::Rows { json: false } => ("TUFF_PERFORMANCE_CSV", ".csv"),
         }
@@ -132,7 +136,7 @@ impl Private {
     /// Whether the process has left what the driver was asked for.
     pub fn has_left(&self, process: &Process) -> bool {
         let file = |k: Kind| match k {
-            Kind::Counters | Kind::Findings => Some(self.file(k, &process.name)),
+            Kind::Counters | Kind::Findings | Kind::Debug => Some(self.file(k, &process.name)),
             Kind::Capture => Some(self.file(k, &process.name).join(crate::report::capture::FILE)),
             // Shaders are left where some ran, frames where some were presented; rows are another's.
             Kind::Shaders | Kind::Frames | Kind::Rows { .. } => None,
