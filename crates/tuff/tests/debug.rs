@@ -283,6 +283,7 @@ fn a_client_of_the_protocol() {
     c.wait("stopped");
     c.ask("continue", json!({ "threadId": 6 }));
     c.wait("terminated");
+    c.ended();
 }
 
 #[test]

@@ -87,8 +87,8 @@ impl Client {
         }
     }
 
-    pub fn end(mut self) {
-        self.ask("disconnect", json!({}));
+    /// The server ends by itself.
+    pub fn ended(mut self) {
         assert!(self.child.wait().unwrap().success());
     }
 }
