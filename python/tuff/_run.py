@@ -2,10 +2,12 @@
 
 import html
 import json
+import os
 import shutil
 import subprocess
 import sys
 import tempfile
+import threading
 import weakref
 from pathlib import Path
 
@@ -94,14 +96,23 @@ class Run:
     def table(self, *counters) -> Table:
         """A row for each workload: kind, label, name, how often it ran, modelled nanoseconds, and these counters.
 
-        Counters are machine names; without any, the most used ones. A counter that is absent from a workload is 0.
+        Counters are machine names; without any, the most used ones; "*": all. A counter that is absent from a workload is 0.
         """
-        counters = counters or COLUMNS
+        counters = self._named(counters)
         rows = []
         for w in self.workloads:
             values = [w["counters"].get(name, 0) for name in counters]
             rows.append([w["kind"], w.get("label", ""), w["name"], w.get("times", 1), w.get("elapsed_ns"), *values])
         return Table(["kind", "label", "name", "times", "ns", *counters], rows)
+
+    def frame_table(self, *counters) -> Table:
+        """A row for each frame: its number, and these counters, as those of `table`."""
+        counters = self._named(counters)
+        rows = [[f["frame"], *(f["counters"].get(name, 0) for name in counters)] for f in self.frames]
+        return Table(["frame", *counters], rows)
+
+    def _named(self, counters):
+        return tuple(self.total) if counters == ("*",) else counters or COLUMNS
 
     def report(self, path=None) -> Path:
         """Writes the page of `tuff report`, and returns its path. Without a path, it lies as long as this object lives."""
@@ -127,28 +138,80 @@ def _tuff(*arguments):
     return done.stdout
 
 
+def _is_the_process_s(stream, number):
+    """Whether what a child writes to this descriptor is seen where Python's own text is: it is not in a notebook."""
+    try:
+        return stream.fileno() == number
+    except (OSError, ValueError, AttributeError):
+        return False
+
+
+def _pass_on(pipe, to, kept):
+    for line in pipe:
+        if to is not None:
+            to.write(line)
+        kept.append(line)
+
+
+def _watched(words, env, cwd, capture):
+    """Runs a program: its exit code and its text, which is shown as it comes unless it is captured. Of stdout that needs no help nothing
+    is kept."""
+    helped = capture or not _is_the_process_s(sys.stdout, 1)
+    child = subprocess.Popen(
+        words,
+        env=env,
+        cwd=cwd,
+        stdout=subprocess.PIPE if helped else None,
+        stderr=subprocess.PIPE,
+        text=True,
+        errors="replace",
+    )
+    texts = [], []
+    threads = []
+    for pipe, to, kept in ((child.stdout, sys.stdout, texts[0]), (child.stderr, sys.stderr, texts[1])):
+        if pipe is not None:
+            threads.append(threading.Thread(target=_pass_on, args=(pipe, None if capture else to, kept)))
+            threads[-1].start()
+    try:
+        code = child.wait()
+    except BaseException:
+        child.terminate()
+        child.wait()
+        raise
+    finally:
+        for thread in threads:
+            thread.join()
+    return code, "".join(texts[0]), "".join(texts[1])
+
+
 def run(command, *, check=True, capture_output=False, cwd=None, **settings) -> Run:
     """Runs a program, a list of words, on Tuff, with a capture of all that it does.
 
-    check: raises Failed if the program fails. capture_output: keeps its text in the result. settings: as those of `environment`.
+    check: raises Failed if the program fails. capture_output: keeps its text in the result instead of showing it. settings: as those
+    of `environment`.
     """
+    return _run(command, environment(**settings), check, capture_output, cwd)
+
+
+def _run(command, env, check, capture_output, cwd=None):
     folder = tempfile.mkdtemp(prefix="tuff-")
     words = [str(program()), "run", "--capture", str(Path(folder) / "capture"), "--", *map(str, command)]
     try:
-        done = subprocess.run(words, env=environment(**settings), cwd=cwd, capture_output=capture_output, text=True)
+        code, said, errors = _watched(words, env, cwd, capture_output)
     except BaseException:
         shutil.rmtree(folder, ignore_errors=True)
         raise
-    result = Run(folder, done.returncode, done.stdout, done.stderr)
-    if check and done.returncode:
-        said = (done.stderr or "").strip()
-        raise Failed(said or f"{words[5]}: exit code {done.returncode}")
+    result = Run(folder, code, said if capture_output else None, errors if capture_output else None)
+    if check and code:
+        raise Failed("\n".join(errors.strip().splitlines()[-20:]) or f"{words[5]}: exit code {code}")
     return result
 
 
-def run_code(code: str, **options) -> Run:
-    """Runs Python code in an interpreter of its own, as `run` does a program."""
+def run_code(code: str, *, check=True, capture_output=False, cwd=None, **settings) -> Run:
+    """Runs Python code in an interpreter of its own, as `run` does a program. It imports modules of the current folder, too."""
+    env = environment(**settings)
+    env["PYTHONPATH"] = os.pathsep.join(filter(None, [str(cwd or os.getcwd()), env.get("PYTHONPATH")]))
     with tempfile.TemporaryDirectory(prefix="tuff-") as folder:
         script = Path(folder) / "cell.py"
         script.write_text(code)
-        return run([sys.executable, script], **options)
+        return _run([sys.executable, script], env, check, capture_output, cwd)

@@ -4,6 +4,8 @@
 
 mod find;
 pub mod raw;
+#[cfg(feature = "remote")]
+pub mod remote;
 
 pub use raw::{MARK_PREFIX, Span};
 use std::ffi::{CStr, c_char, c_void};

@@ -71,6 +71,7 @@ impl Device {
         crate::process::open();
         crate::ledger::open();
         crate::findings::open();
+        crate::remote::open();
         let (number, publishers) = channel::open(queue_count, presents);
         let queues = publishers
             .into_iter()

@@ -2,8 +2,8 @@
 
 use crate::{
     CACHE_KEY, CAPTURE, CONFORMANCE, COUNTERS, DEVICE_TYPE, FRAME_NUMBERS, FRAMES, GPU, INSTRUMENT,
-    INTERFACES, JIT, JIT_DUMP, Kind, LOG, PROCESSES, RAYS, REFRESH, SANITIZE, SHADER_DUMP, SIMD, THREADS,
-    TRACE, UNDEFINED, Variable, WATCHDOG_MS,
+    INTERFACES, JIT, JIT_DUMP, Kind, LISTEN, LOG, PROCESSES, RAYS, REFRESH, SANITIZE, SHADER_DUMP, SIMD,
+    THREADS, TRACE, UNDEFINED, Variable, WATCHDOG_MS,
 };
 use std::fmt::Write;
 
@@ -25,7 +25,7 @@ fn row<K: Kind>(v: &Variable<K>) -> Row {
 }
 
 /// All variables, in README's order.
-pub fn rows() -> [Row; 23] {
+pub fn rows() -> [Row; 24] {
     [
         row(&THREADS),
         row(&LOG),
@@ -44,6 +44,7 @@ pub fn rows() -> [Row; 23] {
         row(&FRAME_NUMBERS),
         row(&UNDEFINED),
         row(&PROCESSES),
+        row(&LISTEN),
         row(&SHADER_DUMP),
         row(&JIT_DUMP),
         row(&CACHE_KEY),

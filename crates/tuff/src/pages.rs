@@ -36,7 +36,7 @@ pub fn run(args: &Args, mut command: clap::Command) -> Result<()> {
 }
 
 /// Exit statuses by command, where they are not those of the others.
-const STATUS: [(&str, &[(&str, &str)]); 8] = [
+const STATUS: [(&str, &[(&str, &str)]); 9] = [
     ("", &[("0", "success"), ("1", "failure"), ("2", "wrong arguments; see each command's page for others")]),
     (
         "run",
@@ -67,6 +67,14 @@ const STATUS: [(&str, &[(&str, &str)]); 8] = [
         &[
             ("0", "the program succeeded, and presented such a frame"),
             ("1", "no such frame was presented"),
+            ("other", "the program's own"),
+        ],
+    ),
+    (
+        "top",
+        &[
+            ("0", "the process or program has ended well"),
+            ("1", "no such process listens, or the program never created a device on Tuff"),
             ("other", "the program's own"),
         ],
     ),

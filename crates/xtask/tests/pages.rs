@@ -39,7 +39,7 @@ fn packages_that_pages_name_are_of_this_version() {
         "docs/ci/github.yml",
         "docs/ci/gitlab-ci.yml",
         ".github/workflows/ci.yml",
-        ".github/actions/tuff/action.yml",
+        ".github/actions/setup-tuff/action.yml",
     ] {
         let text = read(page);
         for name in ["tuff_", "tuff-"] {

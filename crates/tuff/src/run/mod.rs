@@ -30,6 +30,9 @@ pub struct Common {
     /// layer (docs/gpu-performance-layer.md). The environment controls the layer's other settings.
     #[arg(long)]
     workloads: Option<PathBuf>,
+    /// Let other processes read counters and workloads while the program runs: `tuff top` in another terminal (docs/channel.md).
+    #[arg(long)]
+    listen: bool,
     /// Fail if neither the program nor any of its child processes created a device on Tuff. (Without this option it is only a warning,
     /// unless something was to be measured.)
     #[arg(long)]
@@ -71,6 +74,10 @@ pub struct Ended {
 }
 
 impl Ended {
+    /// Of a program that was run elsewhere.
+    pub fn of(status: ExitStatus, why: String) -> Ended {
+        Ended { status, why }
+    }
     /// What this process ends with: as a shell tells of how a program has ended; of a program that ended well 1 where the run did not.
     pub fn code(&self) -> ExitCode {
         use std::os::unix::process::ExitStatusExt;
@@ -113,6 +120,9 @@ pub fn common(args: &Common, shaders: Option<&Path>, more: More) -> Result<Ended
     let kinds: Vec<Kind> = kinds.into_iter().flatten().collect();
     let private = Private::new(kinds.clone())?;
     let mut command = prepared(&args.program, more)?;
+    if args.listen {
+        command.env(settings::LISTEN.name, listen_folder());
+    }
     private.ask(&mut command);
     if rows.is_some() {
         measured(&mut command)?;
@@ -302,8 +312,18 @@ fn show(args: &Common, folder: &Path) -> Result<()> {
 const CONFORMANT: &str = "1.4.0.0";
 const CONFORMANCE: &str = "TUFF_CONFORMANCE";
 
+/// Where processes of this user's listen, unless they are told another folder.
+pub fn listen_folder() -> PathBuf {
+    let own = std::env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from).filter(|p| p.is_absolute());
+    own.map_or_else(
+        // SAFETY: it has no conditions.
+        || PathBuf::from(format!("/tmp/tuff-{}", unsafe { libc::geteuid() })),
+        |folder| folder.join("tuff"),
+    )
+}
+
 /// The program, on Tuff.
-fn prepared(program: &[String], more: More) -> Result<Command> {
+pub fn prepared(program: &[String], more: More) -> Result<Command> {
     let icd = client::drivers::tuff_icd();
     let library = client::drivers::library_of(&icd)?;
     if !library.exists() {
@@ -323,7 +343,7 @@ fn prepared(program: &[String], more: More) -> Result<Command> {
     Ok(command)
 }
 
-fn failed(command: &Command, why: impl std::fmt::Display) -> Error {
+pub fn failed(command: &Command, why: impl std::fmt::Display) -> Error {
     Error(format!("{}: {why}", command.get_program().display()))
 }
 

@@ -11,6 +11,7 @@ mod deb;
 mod guides;
 mod libraries;
 mod licences;
+mod links;
 mod npm;
 mod pack;
 mod sbom;
