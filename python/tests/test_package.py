@@ -70,7 +70,7 @@ class Runs(unittest.TestCase):
     def test_tables_of_all_counters_and_of_frames(self):
         run = tuff.run(PROGRAM)
         self.assertEqual(len(run.table("*").columns), 5 + len(run.total))
-        self.assertEqual(run.frame_table("MaliGPUActiveCy").columns, ["frame", "MaliGPUActiveCy"])
+        self.assertEqual(run.frame_table("MaliGPUActiveCy").columns, ["device", "queue", "frame", "MaliGPUActiveCy"])
 
     def test_code_imports_what_lies_beside_it(self):
         with tempfile.TemporaryDirectory() as folder:

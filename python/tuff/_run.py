@@ -67,14 +67,14 @@ class Run:
     capture: the folder of the capture (docs/capture.md); returncode: the program's; stdout, stderr: its text, if it was kept.
     """
 
-    def __init__(self, folder, returncode, stdout, stderr):
+    def __init__(self, folder, name, returncode, stdout, stderr):
         self._folder = Path(folder)
         # The capture lies as long as this object lives.
         weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
         self.returncode = returncode
         self.stdout = stdout
         self.stderr = stderr
-        self.capture = self._folder / "capture"
+        self.capture = self._folder / name
         path = self.capture / "capture.json"
         self.data = json.loads(path.read_text()) if path.exists() else {}
 
@@ -106,10 +106,10 @@ class Run:
         return Table(["kind", "label", "name", "times", "ns", *counters], rows)
 
     def frame_table(self, *counters) -> Table:
-        """A row for each frame: its number, and these counters, as those of `table`."""
+        """A row for each frame of each queue: device, queue, the frame's number, and these counters, as those of `table`."""
         counters = self._named(counters)
-        rows = [[f["frame"], *(f["counters"].get(name, 0) for name in counters)] for f in self.frames]
-        return Table(["frame", *counters], rows)
+        rows = [[f["device"], f["queue"], f["frame"], *(f["counters"].get(name, 0) for name in counters)] for f in self.frames]
+        return Table(["device", "queue", "frame", *counters], rows)
 
     def _named(self, counters):
         return tuple(self.total) if counters == ("*",) else counters or COLUMNS
@@ -146,16 +146,18 @@ def _is_the_process_s(stream, number):
         return False
 
 
-def _pass_on(pipe, to, kept):
+def _pass_on(pipe, to, kept, hidden):
     for line in pipe:
+        if hidden and line.startswith(hidden):
+            continue
         if to is not None:
             to.write(line)
         kept.append(line)
 
 
-def _watched(words, env, cwd, capture):
+def _watched(words, env, cwd, capture, hidden=None):
     """Runs a program: its exit code and its text, which is shown as it comes unless it is captured. Of stdout that needs no help nothing
-    is kept."""
+    is kept, and lines that begin with `hidden` are left out."""
     helped = capture or not _is_the_process_s(sys.stdout, 1)
     child = subprocess.Popen(
         words,
@@ -170,7 +172,7 @@ def _watched(words, env, cwd, capture):
     threads = []
     for pipe, to, kept in ((child.stdout, sys.stdout, texts[0]), (child.stderr, sys.stderr, texts[1])):
         if pipe is not None:
-            threads.append(threading.Thread(target=_pass_on, args=(pipe, None if capture else to, kept)))
+            threads.append(threading.Thread(target=_pass_on, args=(pipe, None if capture else to, kept, hidden)))
             threads[-1].start()
     try:
         code = child.wait()
@@ -193,15 +195,19 @@ def run(command, *, check=True, capture_output=False, cwd=None, **settings) -> R
     return _run(command, environment(**settings), check, capture_output, cwd)
 
 
-def _run(command, env, check, capture_output, cwd=None):
+def _run(command, env, check, capture_output, cwd=None, title=None):
     folder = tempfile.mkdtemp(prefix="tuff-")
-    words = [str(program()), "run", "--capture", str(Path(folder) / "capture"), "--", *map(str, command)]
+    # The page's title.
+    name = Path(str(title or command[0])).name.replace("\0", "") or "program"
+    capture = str(Path(folder) / name)
+    words = [str(program()), "run", "--capture", capture, "--", *map(str, command)]
     try:
-        code, said, errors = _watched(words, env, cwd, capture_output)
+        # How to look at the capture: its folder goes with the result.
+        code, said, errors = _watched(words, env, cwd, capture_output, f"tuff: {capture}: look at it")
     except BaseException:
         shutil.rmtree(folder, ignore_errors=True)
         raise
-    result = Run(folder, code, said if capture_output else None, errors if capture_output else None)
+    result = Run(folder, name, code, said if capture_output else None, errors if capture_output else None)
     if check and code:
         raise Failed("\n".join(errors.strip().splitlines()[-20:]) or f"{words[5]}: exit code {code}")
     return result
@@ -214,4 +220,4 @@ def run_code(code: str, *, check=True, capture_output=False, cwd=None, **setting
     with tempfile.TemporaryDirectory(prefix="tuff-") as folder:
         script = Path(folder) / "cell.py"
         script.write_text(code)
-        return _run([sys.executable, script], env, check, capture_output, cwd)
+        return _run([sys.executable, script], env, check, capture_output, cwd, "cell")

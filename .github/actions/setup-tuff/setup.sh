@@ -8,7 +8,8 @@ fail() { say "$@"; exit 1; }
 # With sudo only where it is needed.
 at() { local place=$1; shift; if [ "$(id -u)" = 0 ] || [ -w "$place" ]; then "$@"; else sudo "$@"; fi; }
 
-names="version repository release package build sha256 prefix"
+names="version repository release package build sha256 prefix conformance"
+: "${TUFF_SETUP_CONFORMANCE=1.4.0.0}"
 for name in $names; do
     variable=TUFF_SETUP_${name^^}
     declare "$name=${!variable:-}"
@@ -21,6 +22,7 @@ while [ $# -gt 0 ]; do
 done
 prefix=$(realpath -m -- "${prefix:-/opt/tuff}")
 [[ $prefix != *$'\n'* ]] || fail "prefix has more than one line"
+[[ $conformance =~ ^[0-9.]*$ ]] || fail "$conformance is no version"
 
 ways=0
 for way in "$version" "$release" "$package" "$build"; do [ -z "$way" ] || ways=$((ways + 1)); done
@@ -104,14 +106,18 @@ esac
 manifest=$prefix/share/vulkan/icd.d/tuff_icd.$machine.json
 [ -r "$manifest" ] || fail "$package has no ${manifest#"$prefix/"}"
 installed=$("$prefix/bin/tuff" --version) || fail "$prefix/bin/tuff does not run"
-# Loaders before 1.3.207 know the second name alone.
-for variable in VK_DRIVER_FILES VK_ICD_FILENAMES; do
+# tell NAME VALUE: a variable for what follows.
+tell() {
     if [ -n "${GITHUB_ENV:-}" ]; then
-        echo "$variable=$manifest" >>"$GITHUB_ENV"
+        echo "$1=$2" >>"$GITHUB_ENV"
     else
-        printf 'export %s=%q\n' "$variable" "$manifest"
+        printf 'export %s=%q\n' "$1" "$2"
     fi
-done
+}
+tell VK_DRIVER_FILES "$manifest"
+# Loaders before 1.3.207 know this name alone.
+tell VK_ICD_FILENAMES "$manifest"
+[ -z "$conformance" ] || tell TUFF_CONFORMANCE "$conformance"
 if [ "$prefix" != /usr ]; then
     if [ -n "${GITHUB_PATH:-}" ]; then
         echo "$prefix/bin" >>"$GITHUB_PATH"

@@ -73,7 +73,7 @@ impl Runner {
         let out = self.setup(inputs);
         assert!(out.status.success(), "{inputs:?}: {}", String::from_utf8_lossy(&out.stderr));
         let icd = self.path("prefix/share/vulkan/icd.d/tuff_icd.x86_64.json").display().to_string();
-        assert_eq!(self.read("env"), format!("VK_DRIVER_FILES={icd}\nVK_ICD_FILENAMES={icd}\n"));
+        assert_eq!(self.read("env"), format!("VK_DRIVER_FILES={icd}\nVK_ICD_FILENAMES={icd}\nTUFF_CONFORMANCE=1.4.0.0\n"));
         assert_eq!(self.read("path"), format!("{}\n", self.path("prefix/bin").display()));
         assert_eq!(self.read("output"), format!("version=0.1.0\nicd={icd}\n"));
     }
@@ -138,6 +138,7 @@ fn inputs_are_checked() {
     it.refuses(&[("version", "latest")], "repository must be OWNER/NAME");
     it.refuses(&[("version", "latest"), ("repository", "a/b/../c")], "repository must be OWNER/NAME");
     it.refuses(&[("package", "http://example.org/a.deb")], "is no https address");
+    it.refuses(&[("release", "release"), ("conformance", "1.4\nA=b")], "is no version");
     it.refuses(&[("package", "absent.tar.gz")], "cannot be read");
     it.refuses(&[("build", "release")], "is no checkout of Tuff");
     it.write("text.zip", "");

@@ -176,7 +176,8 @@ pub fn frames(program: &[String], numbers: Option<&str>) -> Result<(Ended, Left)
     let more = numbers.map(|n| (settings::FRAME_NUMBERS.name, n.into()));
     let (mut ended, left) = alone(program, Kind::Frames, more.into_iter().collect())?;
     if ended.why.is_empty() && left.files.is_empty() {
-        ended.why = format!("{} has presented no such frame on Tuff", program[0]);
+        ended.why =
+            format!("{} has presented no such frame on Tuff; what is drawn off screen is not presented", program[0]);
     }
     Ok((ended, left))
 }

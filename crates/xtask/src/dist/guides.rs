@@ -32,14 +32,12 @@ pub fn gitlab(text: &str) -> Result<String, String> {
     for line in text.lines().filter(|l| l.starts_with("  ")) {
         match line.strip_prefix("    ") {
             None => part = line.trim().trim_end_matches(':'),
+            Some(rest) if rest.starts_with('#') => {}
             Some(rest) if part == "variables" => {
                 let (name, value) = rest.split_once(": ").ok_or_else(|| format!("gitlab-ci.yml: {line}"))?;
                 script += &format!("export {name}={value}\n");
             }
             Some(rest) if part.ends_with("script") => {
-                if rest.starts_with('#') {
-                    continue;
-                }
                 let command = rest.strip_prefix("- ").ok_or_else(|| format!("gitlab-ci.yml: {line}"))?;
                 script += &format!("{command}\n");
             }
