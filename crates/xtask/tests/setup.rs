@@ -73,7 +73,10 @@ impl Runner {
         let out = self.setup(inputs);
         assert!(out.status.success(), "{inputs:?}: {}", String::from_utf8_lossy(&out.stderr));
         let icd = self.path("prefix/share/vulkan/icd.d/tuff_icd.x86_64.json").display().to_string();
-        assert_eq!(self.read("env"), format!("VK_DRIVER_FILES={icd}\nVK_ICD_FILENAMES={icd}\nTUFF_CONFORMANCE=1.4.0.0\n"));
+        assert_eq!(
+            self.read("env"),
+            format!("VK_DRIVER_FILES={icd}\nVK_ICD_FILENAMES={icd}\nTUFF_CONFORMANCE=1.4.0.0\n")
+        );
         assert_eq!(self.read("path"), format!("{}\n", self.path("prefix/bin").display()));
         assert_eq!(self.read("output"), format!("version=0.1.0\nicd={icd}\n"));
     }

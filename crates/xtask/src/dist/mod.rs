@@ -60,6 +60,8 @@ struct Packages {
     deb: PathBuf,
     wheel: PathBuf,
     npm: PathBuf,
+    /// What is linked into them, as CycloneDX; it is in each of them too.
+    sbom: PathBuf,
     /// The SHA-256 of each of them, as `sha256sum --check` reads it.
     sums: PathBuf,
 }
@@ -71,12 +73,13 @@ impl Packages {
             deb: folder.join(format!("tuff_{VERSION}_{}.deb", deb::architecture())),
             wheel: folder.join(wheel::file_name()),
             npm: folder.join(npm::file_name()),
+            sbom: folder.join(format!("tuff-{VERSION}.cdx.json")),
             sums: folder.join("SHA256SUMS"),
         }
     }
 
-    fn files(&self) -> [&Path; 5] {
-        [&self.archive, &self.deb, &self.wheel, &self.npm, &self.sums]
+    fn files(&self) -> [&Path; 6] {
+        [&self.archive, &self.deb, &self.wheel, &self.npm, &self.sbom, &self.sums]
     }
 }
 
@@ -135,6 +138,7 @@ fn make(source: &Path, target: &Path, time: u64, packages: &Packages) -> Result<
         (&packages.deb, deb::package(&tree, time)?),
         (&packages.wheel, wheel::wheel(&tree, source, time)?),
         (&packages.npm, npm::package(&tree, source, time)?),
+        (&packages.sbom, tree[sbom::PLACE].bytes.clone()),
     ];
     for (path, bytes) in made {
         let hash: String = Sha256::digest(&bytes).iter().map(|b| format!("{b:02x}")).collect();

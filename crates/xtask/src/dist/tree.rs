@@ -61,7 +61,7 @@ pub fn collect(source: &Path, release: &Path, time: u64) -> Result<Tree, String>
     let crates = sbom::Crates::read(source)?;
     put(format!("{DOCUMENTS}/copyright"), copyright(&text(&source.join("LICENSE-MIT"))?).into_bytes(), 0o644);
     put(format!("{DOCUMENTS}/licences.gz"), pack::gzip(licences::texts(&crates, source)?.as_bytes())?, 0o644);
-    put(format!("{DOCUMENTS}/sbom.cdx.json"), crates.document(time)?.into_bytes(), 0o644);
+    put(sbom::PLACE.into(), crates.document(time)?.into_bytes(), 0o644);
     links::mend(&mut tree);
     Ok(tree)
 }
