@@ -53,9 +53,9 @@ fn counters<'a>(names: impl Iterator<Item = &'a str>) -> std::result::Result<Vec
     let mut found: Vec<&Counter> = vec![];
     for name in names {
         if name == "*" {
-            return Ok(all.iter().collect());
+            return Ok(all.to_vec());
         }
-        let counter = all.iter().find(|c| c.machine == name);
+        let counter = all.iter().copied().find(|c| c.machine == name);
         let counter = counter.ok_or_else(|| format!("there is no counter {}", plain::line(name)))?;
         if !found.iter().any(|f| f.machine == counter.machine) {
             found.push(counter);
