@@ -36,6 +36,10 @@ pub struct Args {
     /// then do the same with the tar.gz. Needs root.
     #[arg(long = "try")]
     trial: bool,
+    /// Pack what was built to this folder before (target/release, for example), instead of building. Such packages have paths of this
+    /// machine in them: they are for trials.
+    #[arg(long, value_name = "FOLDER", conflicts_with_all = ["check", "no_build"])]
+    built: Option<PathBuf>,
     /// With --try: use the existing packages.
     #[arg(long, requires = "trial")]
     no_build: bool,
@@ -88,7 +92,10 @@ pub fn run(args: &Args) -> Result<(), String> {
     let packages = Packages::of(&out);
     if !args.no_build {
         let time = time(&root())?;
-        make(&root(), &target_folder().join("dist/build"), time, &packages)?;
+        match &args.built {
+            Some(folder) => pack(&root(), folder, time, &packages)?,
+            None => make(&root(), &target_folder().join("dist/build"), time, &packages)?,
+        }
         if args.check {
             check(&out, time, &packages)?;
         }
@@ -124,8 +131,12 @@ fn output(command: &mut Command) -> Result<String, String> {
 
 /// Builds and packs a checkout.
 fn make(source: &Path, target: &Path, time: u64, packages: &Packages) -> Result<(), String> {
-    let release = build::build(source, target, time)?;
-    let tree = tree::collect(source, &release, time)?;
+    pack(source, &build::build(source, target, time)?, time, packages)
+}
+
+/// Packs what was built to a folder.
+fn pack(source: &Path, release: &Path, time: u64, packages: &Packages) -> Result<(), String> {
+    let tree = tree::collect(source, release, time)?;
     let write = |path: &Path, bytes: Vec<u8>| {
         let folder = path.parent().unwrap_or(Path::new("."));
         std::fs::create_dir_all(folder)
