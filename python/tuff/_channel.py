@@ -10,7 +10,10 @@ from pathlib import Path
 def listen_folder() -> Path:
     """Where processes listen that `tuff run --listen` starts."""
     own = os.environ.get("XDG_RUNTIME_DIR", "")
-    return Path(own) / "tuff" if own.startswith("/") else Path(f"/tmp/tuff-{os.geteuid()}")
+    if own.startswith("/"):
+        return Path(own) / "tuff"
+    state = os.environ.get("XDG_STATE_HOME", "")
+    return (Path(state) if state.startswith("/") else Path.home() / ".local" / "state") / "tuff" / "listen"
 
 
 def _socket(process) -> Path:

@@ -30,6 +30,8 @@ def environment(**settings) -> dict:
     """
     if settings.get("listen") is True:
         settings["listen"] = listen_folder()
+        # The driver makes the folder itself, for its user alone.
+        listen_folder().parent.mkdir(parents=True, exist_ok=True)
     changed = {name: str(icd()) for name in ("VK_DRIVER_FILES", "VK_ICD_FILENAMES")}
     # Programs that use wgpu ignore a driver without a conformance version.
     changed["TUFF_CONFORMANCE"] = os.environ.get("TUFF_CONFORMANCE", "1.4.0.0")

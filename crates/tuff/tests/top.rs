@@ -103,7 +103,7 @@ fn a_running_program_is_found_and_read() {
     let mut remote = Remote::connect(&socket).unwrap();
     let info = remote.info().unwrap();
     assert!(info.gpu == "g720" && info.counters.len() > 100, "{info:?}");
-    let active = "MaliGPUActiveCy";
+    let active = "TuffFmaInstr";
     let before = remote.totals(&[active]).unwrap()[active];
     assert!(before > 0.0);
     let mut records = remote.read(&[active]).unwrap();

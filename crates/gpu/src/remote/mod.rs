@@ -163,7 +163,8 @@ impl Server {
         if state.closing {
             return None;
         }
-        let reader = if all { state.backlog.take() } else { None }.unwrap_or(new);
+        let kept = if all { state.backlog.take() } else { None };
+        let reader = kept.unwrap_or(new);
         reader.start();
         state.readers.push(reader.clone());
         Some(reader)

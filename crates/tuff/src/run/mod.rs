@@ -121,7 +121,12 @@ pub fn common(args: &Common, shaders: Option<&Path>, more: More) -> Result<Ended
     let private = Private::new(kinds.clone())?;
     let mut command = prepared(&args.program, more)?;
     if args.listen {
-        command.env(settings::LISTEN.name, listen_folder());
+        let folder = listen_folder()?;
+        // The driver makes the folder itself, for its user alone.
+        if let Some(above) = folder.parent() {
+            std::fs::create_dir_all(above).map_err(|e| Error::file(above, e))?;
+        }
+        command.env(settings::LISTEN.name, folder);
     }
     private.ask(&mut command);
     if rows.is_some() {
@@ -314,13 +319,10 @@ const CONFORMANT: &str = "1.4.0.0";
 const CONFORMANCE: &str = "TUFF_CONFORMANCE";
 
 /// Where processes of this user's listen, unless they are told another folder.
-pub fn listen_folder() -> PathBuf {
+pub fn listen_folder() -> Result<PathBuf> {
     let own = std::env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from).filter(|p| p.is_absolute());
-    own.map_or_else(
-        // SAFETY: it has no conditions.
-        || PathBuf::from(format!("/tmp/tuff-{}", unsafe { libc::geteuid() })),
-        |folder| folder.join("tuff"),
-    )
+    let folder = own.map(|f| f.join("tuff")).or_else(|| Some(settings::state_folder()?.join("tuff/listen")));
+    folder.ok_or_else(|| Error(format!("neither XDG_RUNTIME_DIR nor HOME is set: set {}", settings::LISTEN.name)))
 }
 
 /// The program, on Tuff.

@@ -57,8 +57,8 @@ pub fn run(args: &Args) -> Result<ExitCode> {
     }
     let socket = match &args.process {
         Some(name) if name.contains('/') => PathBuf::from(name),
-        Some(name) => run::listen_folder().join(format!("{name}.sock")),
-        None => only(&run::listen_folder())?,
+        Some(name) => run::listen_folder()?.join(format!("{name}.sock")),
+        None => only(&run::listen_folder()?)?,
     };
     let remote = Remote::connect(&socket).map_err(|e| {
         let how = "run the program with `tuff run --listen -- PROGRAM`";
@@ -152,7 +152,8 @@ fn watch(args: &Args, mut remote: Remote) -> std::io::Result<()> {
         Err(e) => return Err(e),
     };
     // Of a program that is run here nothing is to be missed.
-    let mut records = if args.runs() { remote.all(&COUNTERS) } else { remote.read(&COUNTERS) }?;
+    let records = if args.runs() { remote.all(&COUNTERS) } else { remote.read(&COUNTERS) };
+    let mut records = records?;
     records.set_timeout(Some(Duration::from_millis(100)))?;
     let interval = Duration::from_secs_f64(args.interval);
     let mut all = Sums::default();
