@@ -181,8 +181,10 @@ pub fn frames(program: &[String], numbers: Option<&str>) -> Result<(Ended, Left)
     let more = numbers.map(|n| (settings::FRAME_NUMBERS.name, n.into()));
     let (mut ended, left) = alone(program, Kind::Frames, more.into_iter().collect())?;
     if ended.why.is_empty() && left.files.is_empty() {
-        ended.why =
-            format!("{} has presented no such frame on Tuff; what is drawn off screen is not presented", program[0]);
+        ended.why = format!(
+            "{} has presented no such frame on Tuff; what is drawn off screen is not presented",
+            program[0]
+        );
     }
     Ok((ended, left))
 }
@@ -322,7 +324,9 @@ const CONFORMANCE: &str = "TUFF_CONFORMANCE";
 pub fn listen_folder() -> Result<PathBuf> {
     let own = std::env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from).filter(|p| p.is_absolute());
     let folder = own.map(|f| f.join("tuff")).or_else(|| Some(settings::state_folder()?.join("tuff/listen")));
-    folder.ok_or_else(|| Error(format!("neither XDG_RUNTIME_DIR nor HOME is set: set {}", settings::LISTEN.name)))
+    folder.ok_or_else(|| {
+        Error(format!("neither XDG_RUNTIME_DIR nor HOME is set: set {}", settings::LISTEN.name))
+    })
 }
 
 /// The program, on Tuff.

@@ -52,7 +52,11 @@ pub fn github(text: &str, setup: &str) -> Result<String, String> {
     let mut script = RUNNER.to_string();
     let mut ours = false;
     for line in text.lines().map(str::trim) {
+        if line.starts_with('#') {
+            continue;
+        }
         if let Some(command) = line.strip_prefix("- run: ") {
+            ours = false;
             script += &format!("{command}\n");
         } else if let Some(action) = line.strip_prefix("- uses: ") {
             ours = action == "./.github/actions/setup-tuff";
@@ -81,7 +85,8 @@ mod tests {
         let lab = "job:\n  image: x\n  variables:\n    A: b\n  before_script:\n    - one\n  script:\n    # why\n    - two c\n  artifacts:\n    paths: [x]\n";
         assert_eq!(body(gitlab(lab).unwrap()), "export A=b\none\ntwo c\n");
         let hub = "jobs:\n  a:\n    steps:\n      - uses: actions/checkout@v4\n      - run: one\n      - uses: ./.github/actions/setup-tuff\n        \
-            with:\n          package: p.deb\n      - run: two\n";
+            with:\n          package: p.deb\n      # why: this\n      - run: two\n        \
+            name: x\n";
         let script = body(github(hub, "/i.sh").unwrap());
         assert!(
             script.starts_with("one\nGITHUB_ENV=$PWD/env GITHUB_PATH=$PWD/path /i.sh --package p.deb\n"),
