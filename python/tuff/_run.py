@@ -183,6 +183,8 @@ def _watched(words, env, cwd, capture, hidden=None):
     finally:
         for thread in threads:
             thread.join()
+        for pipe in filter(None, (child.stdout, child.stderr)):
+            pipe.close()
     return code, "".join(texts[0]), "".join(texts[1])
 
 
