@@ -75,15 +75,17 @@ class Channel:
         return self._records()
 
     def _records(self):
-        while True:
-            try:
+        try:
+            while True:
                 answer = self._next()
-            except ConnectionError:
-                return
-            if "ended" in answer:
-                return
-            if "kind" in answer:
-                yield answer
+                if "ended" in answer:
+                    return
+                if "kind" in answer:
+                    yield answer
+        except ConnectionError:
+            return
+        finally:
+            self.close()
 
 
 @contextlib.contextmanager
