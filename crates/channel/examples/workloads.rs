@@ -16,7 +16,12 @@ fn main() -> std::io::Result<()> {
         match line? {
             Line::Record(r) => {
                 let time = r.span[1].saturating_sub(r.span[0]);
-                println!("{} {}: {time} ns, bound by {}", r.kind, r.name, r.bound.as_deref().unwrap_or("nothing"));
+                println!(
+                    "{} {}: {time} ns, bound by {}",
+                    r.kind,
+                    r.name,
+                    r.bound.as_deref().unwrap_or("nothing")
+                );
                 for (counter, value) in r.counters {
                     println!("    {counter}: {value}");
                 }
