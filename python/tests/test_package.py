@@ -1,6 +1,10 @@
 """Tests of the Python package, with the driver that TUFF_PREFIX or the installed package has."""
 
+import contextlib
+import io
+import json
 import os
+import subprocess
 import sys
 import tempfile
 import unittest
@@ -52,6 +56,57 @@ class Runs(unittest.TestCase):
         with self.assertRaises(tuff.Failed):
             tuff.run(["false"], capture_output=True)
         self.assertEqual(tuff.run(["false"], check=False, capture_output=True).returncode, 1)
+
+    def test_messages_are_shown_and_kept_for_failures(self):
+        with self.assertRaisesRegex(tuff.Failed, "why it failed"):
+            tuff.run(["sh", "-c", "echo why it failed >&2; exit 3"])
+        # In a notebook, where descriptors lead to its server's terminal.
+        shown = io.StringIO()
+        with contextlib.redirect_stdout(shown), contextlib.redirect_stderr(io.StringIO()):
+            tuff.run([*PROGRAM[:1], "--no-such-file"], check=False)
+            tuff.run(["sh", "-c", "echo shown"], check=False)
+        self.assertIn("shown\n", shown.getvalue())
+
+    def test_tables_of_all_counters_and_of_frames(self):
+        run = tuff.run(PROGRAM)
+        self.assertEqual(len(run.table("*").columns), 5 + len(run.total))
+        self.assertEqual(run.frame_table("MaliGPUActiveCy").columns, ["device", "queue", "frame", "MaliGPUActiveCy"])
+
+    def test_code_imports_what_lies_beside_it(self):
+        with tempfile.TemporaryDirectory() as folder:
+            (Path(folder) / "beside.py").write_text("word = 'beside'")
+            code = f"import beside, subprocess; print(beside.word); subprocess.run({PROGRAM!r}, check=True)"
+            self.assertEqual(tuff.run_code(code, cwd=folder, capture_output=True).stdout, "beside\n")
+
+    def test_a_running_process_is_read(self):
+        with tempfile.TemporaryDirectory() as folder:
+            # It goes on until its input ends.
+            env = tuff.environment(listen=folder)
+            words = [str(tuff.program()), "child"]
+            child = subprocess.Popen(words, env=env, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+
+            def dispatch():
+                child.stdin.write(json.dumps({"Output": {"kernel": "saxpy", "path": f"{folder}/out"}}) + "\n")
+                child.stdin.flush()
+                child.stdout.readline()
+
+            dispatch()
+            socket = f"{folder}/{child.pid}.sock"
+            with tuff.measure("MaliGPUActiveCy", process=socket) as measured:
+                dispatch()
+            self.assertGreater(measured["MaliGPUActiveCy"], 0)
+            with tuff.Channel(socket) as channel:
+                self.assertEqual(channel.info()["process"], child.pid)
+                self.assertRaises(ValueError, channel.totals, "MaliNone")
+            records = tuff.Channel(socket).read("MaliGPUActiveCy")
+            dispatch()
+            child.stdin.close()
+            kinds = [record["kind"] for record in records]
+            self.assertIn("dispatch", kinds)
+            self.assertEqual(child.wait(), 0)
+            child.stdout.close()
+            with self.assertRaisesRegex(ConnectionError, "does not listen"):
+                tuff.Channel(socket)
 
     def test_code(self):
         code = f"import subprocess; subprocess.run({PROGRAM!r}, check=True); print('done')"

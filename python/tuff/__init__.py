@@ -8,12 +8,27 @@
 The package brings the driver, the layer and the program `tuff`; the Vulkan loader (Debian's libvulkan1) is the system's.
 """
 
+from ._channel import Channel, listen_folder, measure
 from ._driver import environment, icd, prefix, program, use
 from ._run import Failed, Run, Table, run, run_code
 
 __version__ = "@VERSION@"
 
-__all__ = ["Failed", "Run", "Table", "environment", "icd", "prefix", "program", "run", "run_code", "use"]
+__all__ = [
+    "Channel",
+    "Failed",
+    "Run",
+    "Table",
+    "environment",
+    "icd",
+    "listen_folder",
+    "measure",
+    "prefix",
+    "program",
+    "run",
+    "run_code",
+    "use",
+]
 
 
 def load_ipython_extension(ipython):

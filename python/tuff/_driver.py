@@ -4,6 +4,8 @@ import os
 import platform
 from pathlib import Path
 
+from ._channel import listen_folder
+
 
 def prefix() -> Path:
     """The folder below which the driver is installed as in /usr: the package's own, or the one that TUFF_PREFIX names."""
@@ -23,8 +25,13 @@ def program() -> Path:
 def environment(**settings) -> dict:
     """The environment of a child process whose only Vulkan driver is Tuff.
 
-    Settings are those of the driver without `TUFF_`, in small letters: `environment(threads=1, gpu="g610")`.
+    Settings are those of the driver without `TUFF_`, in small letters: `environment(threads=1, gpu="g610")`. `listen=True` stands for
+    the folder that `tuff run --listen` uses.
     """
+    if settings.get("listen") is True:
+        settings["listen"] = listen_folder()
+        # The driver makes the folder itself, for its user alone.
+        listen_folder().parent.mkdir(parents=True, exist_ok=True)
     changed = {name: str(icd()) for name in ("VK_DRIVER_FILES", "VK_ICD_FILENAMES")}
     # Programs that use wgpu ignore a driver without a conformance version.
     changed["TUFF_CONFORMANCE"] = os.environ.get("TUFF_CONFORMANCE", "1.4.0.0")

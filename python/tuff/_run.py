@@ -2,10 +2,12 @@
 
 import html
 import json
+import os
 import shutil
 import subprocess
 import sys
 import tempfile
+import threading
 import weakref
 from pathlib import Path
 
@@ -65,14 +67,14 @@ class Run:
     capture: the folder of the capture (docs/capture.md); returncode: the program's; stdout, stderr: its text, if it was kept.
     """
 
-    def __init__(self, folder, returncode, stdout, stderr):
+    def __init__(self, folder, name, returncode, stdout, stderr):
         self._folder = Path(folder)
         # The capture lies as long as this object lives.
         weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
         self.returncode = returncode
         self.stdout = stdout
         self.stderr = stderr
-        self.capture = self._folder / "capture"
+        self.capture = self._folder / name
         path = self.capture / "capture.json"
         self.data = json.loads(path.read_text()) if path.exists() else {}
 
@@ -94,14 +96,23 @@ class Run:
     def table(self, *counters) -> Table:
         """A row for each workload: kind, label, name, how often it ran, modelled nanoseconds, and these counters.
 
-        Counters are machine names; without any, the most used ones. A counter that is absent from a workload is 0.
+        Counters are machine names; without any, the most used ones; "*": all. A counter that is absent from a workload is 0.
         """
-        counters = counters or COLUMNS
+        counters = self._named(counters)
         rows = []
         for w in self.workloads:
             values = [w["counters"].get(name, 0) for name in counters]
             rows.append([w["kind"], w.get("label", ""), w["name"], w.get("times", 1), w.get("elapsed_ns"), *values])
         return Table(["kind", "label", "name", "times", "ns", *counters], rows)
+
+    def frame_table(self, *counters) -> Table:
+        """A row for each frame of each queue: device, queue, the frame's number, and these counters, as those of `table`."""
+        counters = self._named(counters)
+        rows = [[f["device"], f["queue"], f["frame"], *(f["counters"].get(name, 0) for name in counters)] for f in self.frames]
+        return Table(["device", "queue", "frame", *counters], rows)
+
+    def _named(self, counters):
+        return tuple(self.total) if counters == ("*",) else counters or COLUMNS
 
     def report(self, path=None) -> Path:
         """Writes the page of `tuff report`, and returns its path. Without a path, it lies as long as this object lives."""
@@ -127,28 +138,88 @@ def _tuff(*arguments):
     return done.stdout
 
 
+def _is_the_process_s(stream, number):
+    """Whether what a child writes to this descriptor is seen where Python's own text is: it is not in a notebook."""
+    try:
+        return stream.fileno() == number
+    except (OSError, ValueError, AttributeError):
+        return False
+
+
+def _pass_on(pipe, to, kept, hidden):
+    for line in pipe:
+        if hidden and line.startswith(hidden):
+            continue
+        if to is not None:
+            to.write(line)
+        kept.append(line)
+
+
+def _watched(words, env, cwd, capture, hidden=None):
+    """Runs a program: its exit code and its text, which is shown as it comes unless it is captured. Of stdout that needs no help nothing
+    is kept, and lines that begin with `hidden` are left out."""
+    helped = capture or not _is_the_process_s(sys.stdout, 1)
+    child = subprocess.Popen(
+        words,
+        env=env,
+        cwd=cwd,
+        stdout=subprocess.PIPE if helped else None,
+        stderr=subprocess.PIPE,
+        text=True,
+        errors="replace",
+    )
+    texts = [], []
+    threads = []
+    for pipe, to, kept in ((child.stdout, sys.stdout, texts[0]), (child.stderr, sys.stderr, texts[1])):
+        if pipe is not None:
+            threads.append(threading.Thread(target=_pass_on, args=(pipe, None if capture else to, kept, hidden)))
+            threads[-1].start()
+    try:
+        code = child.wait()
+    except BaseException:
+        child.terminate()
+        child.wait()
+        raise
+    finally:
+        for thread in threads:
+            thread.join()
+        for pipe in filter(None, (child.stdout, child.stderr)):
+            pipe.close()
+    return code, "".join(texts[0]), "".join(texts[1])
+
+
 def run(command, *, check=True, capture_output=False, cwd=None, **settings) -> Run:
     """Runs a program, a list of words, on Tuff, with a capture of all that it does.
 
-    check: raises Failed if the program fails. capture_output: keeps its text in the result. settings: as those of `environment`.
+    check: raises Failed if the program fails. capture_output: keeps its text in the result instead of showing it. settings: as those
+    of `environment`.
     """
+    return _run(command, environment(**settings), check, capture_output, cwd)
+
+
+def _run(command, env, check, capture_output, cwd=None, title=None):
     folder = tempfile.mkdtemp(prefix="tuff-")
-    words = [str(program()), "run", "--capture", str(Path(folder) / "capture"), "--", *map(str, command)]
+    # The page's title.
+    name = Path(str(title or command[0])).name.replace("\0", "") or "program"
+    capture = str(Path(folder) / name)
+    words = [str(program()), "run", "--capture", capture, "--", *map(str, command)]
     try:
-        done = subprocess.run(words, env=environment(**settings), cwd=cwd, capture_output=capture_output, text=True)
+        # How to look at the capture: its folder goes with the result.
+        code, said, errors = _watched(words, env, cwd, capture_output, f"tuff: {capture}: look at it")
     except BaseException:
         shutil.rmtree(folder, ignore_errors=True)
         raise
-    result = Run(folder, done.returncode, done.stdout, done.stderr)
-    if check and done.returncode:
-        said = (done.stderr or "").strip()
-        raise Failed(said or f"{words[5]}: exit code {done.returncode}")
+    result = Run(folder, name, code, said if capture_output else None, errors if capture_output else None)
+    if check and code:
+        raise Failed("\n".join(errors.strip().splitlines()[-20:]) or f"{words[5]}: exit code {code}")
     return result
 
 
-def run_code(code: str, **options) -> Run:
-    """Runs Python code in an interpreter of its own, as `run` does a program."""
+def run_code(code: str, *, check=True, capture_output=False, cwd=None, **settings) -> Run:
+    """Runs Python code in an interpreter of its own, as `run` does a program. It imports modules of the current folder, too."""
+    env = environment(**settings)
+    env["PYTHONPATH"] = os.pathsep.join(filter(None, [str(cwd or os.getcwd()), env.get("PYTHONPATH")]))
     with tempfile.TemporaryDirectory(prefix="tuff-") as folder:
         script = Path(folder) / "cell.py"
         script.write_text(code)
-        return run([sys.executable, script], **options)
+        return _run([sys.executable, script], env, check, capture_output, cwd, "cell")

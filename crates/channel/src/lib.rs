@@ -1,9 +1,12 @@
-//! Tuff's channel for clients in Rust: what the modelled GPU did, read in the process that uses it (docs/channel.md).
+//! Tuff's channel for clients in Rust: what the modelled GPU did, read in the process that uses it or (`remote`) from another one
+//! (docs/channel.md).
 //!
 //! [`raw`] is `include/tuff_channel.h` itself, which the driver is built with too; the rest makes it safe.
 
 mod find;
 pub mod raw;
+#[cfg(feature = "remote")]
+pub mod remote;
 
 pub use raw::{MARK_PREFIX, Span};
 use std::ffi::{CStr, c_char, c_void};

@@ -72,6 +72,7 @@ impl Device {
         crate::ledger::open();
         crate::findings::open();
         crate::debugged::open();
+        crate::remote::open();
         let (number, publishers) = channel::open(queue_count, presents);
         let queues = publishers
             .into_iter()

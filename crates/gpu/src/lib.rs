@@ -19,6 +19,7 @@ mod pass_time;
 pub mod pipeline;
 pub mod process;
 pub mod query;
+mod remote;
 pub mod steps;
 pub mod stripes;
 pub mod structure;

@@ -92,6 +92,12 @@ pub const PROCESSES: Variable<Place> = Variable {
     kind: Place("folder"),
     meaning: "folder where each process that creates a device leaves a file named after its process ID; `tuff run` sets it",
 };
+pub const LISTEN: Variable<Place> = Variable {
+    name: "TUFF_LISTEN",
+    kind: Place("folder"),
+    meaning: "makes a socket named after the process ID in this folder, at which other processes read counters and workloads while \
+              the program runs; `tuff top` sets it ([docs/channel.md](docs/channel.md#from-another-process))",
+};
 pub const CAPTURE: Variable<Place> = Variable {
     name: "TUFF_CAPTURE",
     kind: Place("folder"),
@@ -242,6 +248,8 @@ pub struct Settings {
     /// Where processes leave a note of themselves.
     pub processes: Option<PathBuf>,
     pub capture: Option<PathBuf>,
+    /// Where sockets for readers in other processes are.
+    pub listen: Option<PathBuf>,
     pub instrument: Option<PathBuf>,
     /// The file for what sanitised shaders do wrong.
     pub sanitize: Option<PathBuf>,
@@ -363,6 +371,7 @@ impl Settings {
             frame_numbers: r.get(&FRAME_NUMBERS).unwrap_or_default(),
             undefined: r.get(&UNDEFINED),
             processes: r.get(&PROCESSES),
+            listen: r.get(&LISTEN),
             shader_dump: r.get(&SHADER_DUMP),
             jit_dump: r.get(&JIT_DUMP),
             cache_key: r.get(&CACHE_KEY),
@@ -431,6 +440,7 @@ mod tests {
             ("TUFF_CONFORMANCE", "1.4.2"),
             ("TUFF_COUNTERS", "a.json"),
             ("TUFF_CAPTURE", "e"),
+            ("TUFF_LISTEN", "l"),
             ("TUFF_INSTRUMENT", "b"),
             ("TUFF_SANITIZE", "s.json"),
             ("TUFF_DEBUG", "i"),
@@ -458,6 +468,7 @@ mod tests {
             conformance: [1, 4, 2, 0],
             counters: Some("a.json".into()),
             capture: Some("e".into()),
+            listen: Some("l".into()),
             instrument: Some("b".into()),
             sanitize: Some("s.json".into()),
             debug: Some("i".into()),

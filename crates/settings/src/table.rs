@@ -2,7 +2,7 @@
 
 use crate::{
     CACHE_KEY, CAPTURE, CONFORMANCE, COUNTERS, DEBUG, DEBUG_AT, DEVICE_TYPE, FRAME_NUMBERS, FRAMES, GPU,
-    INSTRUMENT, INTERFACES, JIT, JIT_DUMP, Kind, LOG, PROCESSES, RAYS, REFRESH, SANITIZE, SHADER_DUMP, SIMD,
+    INSTRUMENT, INTERFACES, JIT, JIT_DUMP, Kind, LISTEN, LOG, PROCESSES, RAYS, REFRESH, SANITIZE, SHADER_DUMP, SIMD,
     THREADS, TRACE, UNDEFINED, Variable, WATCHDOG_MS,
 };
 use std::fmt::Write;
@@ -25,7 +25,7 @@ fn row<K: Kind>(v: &Variable<K>) -> Row {
 }
 
 /// All variables, in README's order.
-pub fn rows() -> [Row; 25] {
+pub fn rows() -> [Row; 26] {
     [
         row(&THREADS),
         row(&LOG),
@@ -46,6 +46,7 @@ pub fn rows() -> [Row; 25] {
         row(&FRAME_NUMBERS),
         row(&UNDEFINED),
         row(&PROCESSES),
+        row(&LISTEN),
         row(&SHADER_DUMP),
         row(&JIT_DUMP),
         row(&CACHE_KEY),

@@ -26,6 +26,7 @@ mod report;
 mod run;
 mod sanitize;
 mod sums;
+mod top;
 mod trace;
 mod whatif;
 
@@ -71,6 +72,8 @@ Examples:
     Advise(advise::Args),
     /// Predict how long a captured program would take on another GPU: more cores, other memory, another model.
     Whatif(whatif::Args),
+    /// Show what the workloads of a running program cost, in a table every second (docs/channel.md).
+    Top(top::Args),
     /// Instrument every basic block of a SPIR-V module, with marks that Tuff counts or with atomics for any driver.
     Instrument(instrument::Args),
     /// Print a module's SPIR-V, and its source if it has line information, with the cost of each basic block.
@@ -101,6 +104,8 @@ impl Task {
             | Task::Gl(_)
             | Task::Shader(_)
             | Task::Overhead(_) => true,
+            // The process that is watched has a model of its own.
+            Task::Top(args) => args.runs(),
             Task::Report(_)
             | Task::Diff(_)
             | Task::Compare(_)
@@ -140,6 +145,7 @@ fn main() -> ExitCode {
         Task::Sanitize(args) => return ended(sanitize::run(&args)),
         Task::Frames(args) => return ended(frames::run(&args)),
         Task::Compare(args) => return compare::run(&args),
+        Task::Top(args) => return ended(top::run(&args)),
         Task::Coverage(args) => return ended(coverage::run(&args)),
         Task::Debug(args) => return ended(debug::run(&args)),
         Task::Gl(args) => {

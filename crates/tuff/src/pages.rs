@@ -78,6 +78,14 @@ const STATUS: [(&str, &[(&str, &str)]); 9] = [
         ],
     ),
     (
+        "top",
+        &[
+            ("0", "the process or program has ended well"),
+            ("1", "no such process listens, or the program never created a device on Tuff"),
+            ("other", "the program's own"),
+        ],
+    ),
+    (
         "diff",
         &[
             ("0", "no cost exceeds its limit"),

@@ -70,6 +70,7 @@ fn a_closed_pipe_ends_in_quiet() {
         ("advise --rules", None),
         ("advise @capture --markdown @advice.md", Some("advice.md")),
         ("whatif @capture --cores 4", None),
+        ("top --once -- true", None),
         ("child", None),
     ];
     let help = Command::new(env!("CARGO_BIN_EXE_tuff")).arg("--help").output().unwrap();

@@ -41,5 +41,5 @@ fn the_python_package_runs_programs() {
         .unwrap();
     let said = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{said}");
-    assert!(said.contains("Ran 7 tests") && said.contains("\nOK\n"), "{said}");
+    assert!(said.contains("Ran 11 tests") && said.contains("\nOK\n"), "{said}");
 }

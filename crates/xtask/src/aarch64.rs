@@ -29,7 +29,7 @@ const NEEDS: [Need; 3] = [
 
 /// Crates whose tests need no driver, no loader and no program of the system.
 const CRATES: [&str; 9] =
-    ["simd", "wave", "shader", "texel", "raster", "machine", "counters", "settings", "channel"];
+    ["simd", "wave", "shader", "texel", "raster", "machine", "counters", "settings", "tuff-channel"];
 
 pub fn run(args: &Args) -> Result<(), String> {
     provide("tests for aarch64", &NEEDS)?;

@@ -37,6 +37,19 @@ pub enum WorkloadKind {
     Mark,
 }
 
+impl WorkloadKind {
+    /// In files, and for people.
+    pub fn words(self) -> &'static str {
+        match self {
+            WorkloadKind::Dispatch => "dispatch",
+            WorkloadKind::Trace => "trace rays",
+            WorkloadKind::RenderPass => "render pass",
+            WorkloadKind::Transfer => "transfer",
+            WorkloadKind::Mark => "mark",
+        }
+    }
+}
+
 /// Bytes of a mark's name that are kept.
 pub const MAX_MARK: usize = 256;
 

@@ -17,16 +17,6 @@ use std::path::Path;
 /// Of the shape. It changes when readers of the last one would misread the new one; what is added changes nothing.
 const VERSION: u32 = 1;
 
-fn kind(k: WorkloadKind) -> &'static str {
-    match k {
-        WorkloadKind::Dispatch => "dispatch",
-        WorkloadKind::Trace => "trace rays",
-        WorkloadKind::RenderPass => "render pass",
-        WorkloadKind::Transfer => "transfer",
-        WorkloadKind::Mark => "mark",
-    }
-}
-
 #[derive(Serialize)]
 struct File<'a> {
     version: u32,
@@ -311,7 +301,7 @@ pub(super) fn json(
                 workloads.push(Workload {
                     device,
                     queue,
-                    kind: kind(r.key.kind),
+                    kind: r.key.kind.words(),
                     label: &r.key.label,
                     name: &r.key.name,
                     pipelines: &r.key.made_by.names,

@@ -32,6 +32,9 @@ pub struct Common {
     /// layer (docs/gpu-performance-layer.md). The environment controls the layer's other settings.
     #[arg(long)]
     workloads: Option<PathBuf>,
+    /// Let other processes read counters and workloads while the program runs: `tuff top` in another terminal (docs/channel.md).
+    #[arg(long)]
+    listen: bool,
     /// Fail if neither the program nor any of its child processes created a device on Tuff. (Without this option it is only a warning,
     /// unless something was to be measured.)
     #[arg(long)]
@@ -76,6 +79,10 @@ pub struct Ended {
 }
 
 impl Ended {
+    /// Of a program that was run elsewhere.
+    pub fn of(status: ExitStatus, why: String) -> Ended {
+        Ended { status, why }
+    }
     /// What this process ends with: as a shell tells of how a program has ended; of a program that ended well 1 where the run did not.
     pub fn code(&self) -> ExitCode {
         if self.why.is_empty() {
@@ -117,6 +124,14 @@ pub fn common(args: &Common, shaders: Option<&Path>, more: More) -> Result<Ended
     let kinds: Vec<Kind> = kinds.into_iter().flatten().collect();
     let private = Private::new(kinds.clone())?;
     let mut command = prepared(&args.program, more)?;
+    if args.listen {
+        let folder = listen_folder()?;
+        // The driver makes the folder itself, for its user alone.
+        if let Some(above) = folder.parent() {
+            std::fs::create_dir_all(above).map_err(|e| Error::file(above, e))?;
+        }
+        command.env(settings::LISTEN.name, folder);
+    }
     private.ask(&mut command);
     if rows.is_some() {
         measured(&mut command)?;
@@ -170,7 +185,10 @@ pub fn frames(program: &[String], numbers: Option<&str>) -> Result<(Ended, Left)
     let more = numbers.map(|n| (settings::FRAME_NUMBERS.name, n.into()));
     let (mut ended, left) = alone(program, Kind::Frames, more.into_iter().collect())?;
     if ended.why.is_empty() && left.files.is_empty() {
-        ended.why = format!("{} has presented no such frame on Tuff", program[0]);
+        ended.why = format!(
+            "{} has presented no such frame on Tuff; what is drawn off screen is not presented",
+            program[0]
+        );
     }
     Ok((ended, left))
 }
@@ -343,8 +361,17 @@ fn show(args: &Common, folder: &Path) -> Result<()> {
 const CONFORMANT: &str = "1.4.0.0";
 const CONFORMANCE: &str = "TUFF_CONFORMANCE";
 
+/// Where processes of this user's listen, unless they are told another folder.
+pub fn listen_folder() -> Result<PathBuf> {
+    let own = std::env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from).filter(|p| p.is_absolute());
+    let folder = own.map(|f| f.join("tuff")).or_else(|| Some(settings::state_folder()?.join("tuff/listen")));
+    folder.ok_or_else(|| {
+        Error(format!("neither XDG_RUNTIME_DIR nor HOME is set: set {}", settings::LISTEN.name))
+    })
+}
+
 /// The program, on Tuff.
-fn prepared(program: &[String], more: More) -> Result<Command> {
+pub fn prepared(program: &[String], more: More) -> Result<Command> {
     let icd = client::drivers::tuff_icd();
     let library = client::drivers::library_of(&icd)?;
     if !library.exists() {
@@ -364,7 +391,7 @@ fn prepared(program: &[String], more: More) -> Result<Command> {
     Ok(command)
 }
 
-fn failed(command: &Command, why: impl std::fmt::Display) -> Error {
+pub fn failed(command: &Command, why: impl std::fmt::Display) -> Error {
     Error(format!("{}: {why}", command.get_program().display()))
 }
 

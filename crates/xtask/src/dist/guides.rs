@@ -32,14 +32,12 @@ pub fn gitlab(text: &str) -> Result<String, String> {
     for line in text.lines().filter(|l| l.starts_with("  ")) {
         match line.strip_prefix("    ") {
             None => part = line.trim().trim_end_matches(':'),
+            Some(rest) if rest.starts_with('#') => {}
             Some(rest) if part == "variables" => {
                 let (name, value) = rest.split_once(": ").ok_or_else(|| format!("gitlab-ci.yml: {line}"))?;
                 script += &format!("export {name}={value}\n");
             }
             Some(rest) if part.ends_with("script") => {
-                if rest.starts_with('#') {
-                    continue;
-                }
                 let command = rest.strip_prefix("- ").ok_or_else(|| format!("gitlab-ci.yml: {line}"))?;
                 script += &format!("{command}\n");
             }
@@ -49,18 +47,22 @@ pub fn gitlab(text: &str) -> Result<String, String> {
     Ok(script)
 }
 
-/// The steps of GitHub's file; our action is its script, `install`, with what follows it reads.
-pub fn github(text: &str, install: &str) -> Result<String, String> {
+/// The steps of GitHub's file; our action is its script, `setup`, and what follows has what it writes.
+pub fn github(text: &str, setup: &str) -> Result<String, String> {
     let mut script = RUNNER.to_string();
     let mut ours = false;
     for line in text.lines().map(str::trim) {
+        if line.starts_with('#') {
+            continue;
+        }
         if let Some(command) = line.strip_prefix("- run: ") {
+            ours = false;
             script += &format!("{command}\n");
         } else if let Some(action) = line.strip_prefix("- uses: ") {
-            ours = action == "./.github/actions/tuff";
-        } else if let Some(package) = line.strip_prefix("package: ").filter(|_| ours) {
+            ours = action == "./.github/actions/setup-tuff";
+        } else if let Some((input, value)) = line.split_once(": ").filter(|_| ours) {
             script += &format!(
-                "GITHUB_ENV=$PWD/env GITHUB_PATH=$PWD/path {install} {package}\n\
+                "GITHUB_ENV=$PWD/env GITHUB_PATH=$PWD/path {setup} --{input} {value}\n\
                  while read -r line; do export \"$line\"; done < env\n\
                  if [ -e path ]; then PATH=$(cat path):$PATH; fi\n"
             );
@@ -82,11 +84,12 @@ mod tests {
         assert!(dockerfile("ADD a b\n").is_err());
         let lab = "job:\n  image: x\n  variables:\n    A: b\n  before_script:\n    - one\n  script:\n    # why\n    - two c\n  artifacts:\n    paths: [x]\n";
         assert_eq!(body(gitlab(lab).unwrap()), "export A=b\none\ntwo c\n");
-        let hub = "jobs:\n  a:\n    steps:\n      - uses: actions/checkout@v4\n      - run: one\n      - uses: ./.github/actions/tuff\n        \
-            with:\n          package: p.deb\n      - run: two\n";
+        let hub = "jobs:\n  a:\n    steps:\n      - uses: actions/checkout@v4\n      - run: one\n      - uses: ./.github/actions/setup-tuff\n        \
+            with:\n          package: p.deb\n      # why: this\n      - run: two\n        \
+            name: x\n";
         let script = body(github(hub, "/i.sh").unwrap());
         assert!(
-            script.starts_with("one\nGITHUB_ENV=$PWD/env GITHUB_PATH=$PWD/path /i.sh p.deb\n"),
+            script.starts_with("one\nGITHUB_ENV=$PWD/env GITHUB_PATH=$PWD/path /i.sh --package p.deb\n"),
             "{script}"
         );
         assert!(script.ends_with("\ntwo\n"), "{script}");

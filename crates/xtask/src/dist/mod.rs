@@ -11,6 +11,7 @@ mod deb;
 mod guides;
 mod libraries;
 mod licences;
+mod links;
 mod npm;
 mod pack;
 mod sbom;
@@ -35,6 +36,10 @@ pub struct Args {
     /// then do the same with the tar.gz. Needs root.
     #[arg(long = "try")]
     trial: bool,
+    /// Pack what was built to this folder before (target/release, for example), instead of building. Such packages have paths of this
+    /// machine in them: they are for trials.
+    #[arg(long, value_name = "FOLDER", conflicts_with_all = ["check", "no_build"])]
+    built: Option<PathBuf>,
     /// With --try: use the existing packages.
     #[arg(long, requires = "trial")]
     no_build: bool,
@@ -59,6 +64,8 @@ struct Packages {
     deb: PathBuf,
     wheel: PathBuf,
     npm: PathBuf,
+    /// What is linked into them, as CycloneDX; it is in each of them too.
+    sbom: PathBuf,
     /// The SHA-256 of each of them, as `sha256sum --check` reads it.
     sums: PathBuf,
 }
@@ -70,12 +77,13 @@ impl Packages {
             deb: folder.join(format!("tuff_{VERSION}_{}.deb", deb::architecture())),
             wheel: folder.join(wheel::file_name()),
             npm: folder.join(npm::file_name()),
+            sbom: folder.join(format!("tuff-{VERSION}.cdx.json")),
             sums: folder.join("SHA256SUMS"),
         }
     }
 
-    fn files(&self) -> [&Path; 5] {
-        [&self.archive, &self.deb, &self.wheel, &self.npm, &self.sums]
+    fn files(&self) -> [&Path; 6] {
+        [&self.archive, &self.deb, &self.wheel, &self.npm, &self.sbom, &self.sums]
     }
 }
 
@@ -84,7 +92,10 @@ pub fn run(args: &Args) -> Result<(), String> {
     let packages = Packages::of(&out);
     if !args.no_build {
         let time = time(&root())?;
-        make(&root(), &target_folder().join("dist/build"), time, &packages)?;
+        match &args.built {
+            Some(folder) => pack(&root(), folder, time, &packages)?,
+            None => make(&root(), &target_folder().join("dist/build"), time, &packages)?,
+        }
         if args.check {
             check(&out, time, &packages)?;
         }
@@ -120,8 +131,12 @@ fn output(command: &mut Command) -> Result<String, String> {
 
 /// Builds and packs a checkout.
 fn make(source: &Path, target: &Path, time: u64, packages: &Packages) -> Result<(), String> {
-    let release = build::build(source, target, time)?;
-    let tree = tree::collect(source, &release, time)?;
+    pack(source, &build::build(source, target, time)?, time, packages)
+}
+
+/// Packs what was built to a folder.
+fn pack(source: &Path, release: &Path, time: u64, packages: &Packages) -> Result<(), String> {
+    let tree = tree::collect(source, release, time)?;
     let write = |path: &Path, bytes: Vec<u8>| {
         let folder = path.parent().unwrap_or(Path::new("."));
         std::fs::create_dir_all(folder)
@@ -134,6 +149,7 @@ fn make(source: &Path, target: &Path, time: u64, packages: &Packages) -> Result<
         (&packages.deb, deb::package(&tree, time)?),
         (&packages.wheel, wheel::wheel(&tree, source, time)?),
         (&packages.npm, npm::package(&tree, source, time)?),
+        (&packages.sbom, tree[sbom::PLACE].bytes.clone()),
     ];
     for (path, bytes) in made {
         let hash: String = Sha256::digest(&bytes).iter().map(|b| format!("{b:02x}")).collect();

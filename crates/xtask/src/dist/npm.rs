@@ -10,9 +10,8 @@ pub fn file_name() -> String {
 
 pub fn package(tree: &Tree, source: &Path, time: u64) -> Result<Vec<u8>, String> {
     let mut all = Tree::new();
-    for (path, file) in tree.iter().filter(|(path, _)| wheel::is_needed(path)) {
-        let copy = File { bytes: file.bytes.clone(), mode: file.mode };
-        all.insert(format!("prefix/{path}"), copy);
+    for (path, file) in wheel::needed(tree) {
+        all.insert(format!("prefix/{path}"), file);
     }
     let folder = source.join("npm");
     for path in files(&folder)? {

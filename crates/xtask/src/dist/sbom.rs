@@ -6,6 +6,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+/// Where the document is installed.
+pub const PLACE: &str = "share/doc/tuff/sbom.cdx.json";
+
 /// A crate of others' that is linked, or whose macros write code that is.
 pub struct Crate {
     pub name: String,

@@ -1,6 +1,6 @@
 //! The files that are installed, by their paths below the prefix (`/usr`, or wherever the tar.gz was unpacked).
 
-use super::{MACHINE, VERSION, deb, licences, output, pack, sbom};
+use super::{MACHINE, VERSION, deb, licences, links, output, pack, sbom};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -14,7 +14,7 @@ pub type Tree = BTreeMap<String, File>;
 
 /// Where our libraries lie: programs find them by manifests, and `tuff` by these.
 const LIBRARIES: &str = "lib/tuff";
-const DOCUMENTS: &str = "share/doc/tuff";
+pub const DOCUMENTS: &str = "share/doc/tuff";
 
 /// The libraries, the driver first.
 pub const SHIPPED: [&str; 5] = [
@@ -56,6 +56,18 @@ pub fn collect(source: &Path, release: &Path, time: u64) -> Result<Tree, String>
         put(path, bytes, 0o644);
     }
 
+    documents(source, &mut put)?;
+    put(format!("{DOCUMENTS}/changelog.gz"), pack::gzip(deb::changelog(time)?.as_bytes())?, 0o644);
+    let crates = sbom::Crates::read(source)?;
+    put(format!("{DOCUMENTS}/copyright"), copyright(&text(&source.join("LICENSE-MIT"))?).into_bytes(), 0o644);
+    put(format!("{DOCUMENTS}/licences.gz"), pack::gzip(licences::texts(&crates, source)?.as_bytes())?, 0o644);
+    put(sbom::PLACE.into(), crates.document(time)?.into_bytes(), 0o644);
+    links::mend(&mut tree);
+    Ok(tree)
+}
+
+/// The pages that people read, as the checkout has them.
+pub fn documents(source: &Path, put: &mut dyn FnMut(String, Vec<u8>, u32)) -> Result<(), String> {
     for page in ["README.md", "LICENSE-APACHE", "LICENSE-MIT"] {
         put(format!("{DOCUMENTS}/{page}"), read(&source.join(page))?, 0o644);
     }
@@ -65,12 +77,7 @@ pub fn collect(source: &Path, release: &Path, time: u64) -> Result<Tree, String>
     }
     let changes = read(&source.join("CHANGELOG.md"))?;
     put(format!("{DOCUMENTS}/CHANGELOG.md.gz"), pack::gzip(&changes)?, 0o644);
-    put(format!("{DOCUMENTS}/changelog.gz"), pack::gzip(deb::changelog(time)?.as_bytes())?, 0o644);
-    let crates = sbom::Crates::read(source)?;
-    put(format!("{DOCUMENTS}/copyright"), copyright(&text(&source.join("LICENSE-MIT"))?).into_bytes(), 0o644);
-    put(format!("{DOCUMENTS}/licences.gz"), pack::gzip(licences::texts(&crates, source)?.as_bytes())?, 0o644);
-    put(format!("{DOCUMENTS}/sbom.cdx.json"), crates.document(time)?.into_bytes(), 0o644);
-    Ok(tree)
+    Ok(())
 }
 
 pub fn read(path: &Path) -> Result<Vec<u8>, String> {

@@ -123,24 +123,27 @@ fn wrappers(chroot: &Chroot, host: &Host) -> Result<(), String> {
 fn guides(chroot: &Chroot, host: &Host, packages: &Packages) -> Result<(), String> {
     let docs = root().join("docs/ci");
     let text = |name: &str| std::fs::read_to_string(docs.join(name)).map_err(|e| format!("{name}: {e}"));
-    let install = "/opt/install.sh";
+    let setup = "/opt/setup.sh";
     let copied =
-        std::fs::copy(root().join(".github/actions/tuff/install.sh"), chroot.path.join(&install[1..]));
-    copied.map_err(|e| format!("install.sh: {e}"))?;
+        std::fs::copy(root().join(".github/actions/setup-tuff/setup.sh"), chroot.path.join(&setup[1..]));
+    copied.map_err(|e| format!("setup.sh: {e}"))?;
     let hub = text("github.yml")?;
-    let unpacked = packages.archive.file_name().unwrap_or_default().display().to_string();
     let deb = packages.deb.file_name().unwrap_or_default().display().to_string();
+    let with_deb = hub.replace("release: packages", &format!("package: {deb}"));
+    if with_deb == hub {
+        return Err("github.yml no longer has `release: packages`".into());
+    }
     let all = [
         ("GitLab's file", guides::gitlab(&text("gitlab-ci.yml")?)?),
-        ("GitHub's file, and our action", guides::github(&hub, install)?),
-        ("the same with the tar.gz", guides::github(&hub.replace(&deb, &unpacked), install)?),
+        ("GitHub's file, and our action with a release", guides::github(&hub, setup)?),
+        ("the same with the .deb", guides::github(&with_deb, setup)?),
         ("the Dockerfile", guides::dockerfile(&text("Dockerfile")?)?),
     ];
     for (name, script) in all {
         // In a job's folder: the package, and no baseline yet.
         let start = Instant::now();
         let script = format!(
-            "rm -rf /tmp/job && mkdir /tmp/job && cd /tmp/job && cp /opt/tuff*.deb /opt/tuff*.tar.gz . && bash -c '{}'",
+            "rm -rf /tmp/job && mkdir /tmp/job && cd /tmp/job && cp /opt/tuff*.deb . && ln -s /opt packages && bash -c '{}'",
             script.replace('\'', "'\\''")
         );
         call(chroot.bare(host, &["sh", "-c", &script])).map_err(|_| format!("{name}: failed"))?;

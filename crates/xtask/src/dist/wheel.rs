@@ -1,7 +1,7 @@
 //! The Python package: a wheel (PEP 427) with the tree of files inside the package, and the modules of `python/tuff`.
 
-use super::tree::{Tree, read, text};
-use super::{MACHINE, VERSION};
+use super::tree::{File, Tree, read, text};
+use super::{MACHINE, VERSION, links};
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use sha2::{Digest, Sha256};
@@ -25,16 +25,25 @@ pub fn file_name() -> String {
 }
 
 /// Of the tree, what programs need: neither manual pages nor documents nor the shells' completions.
-pub fn is_needed(path: &str) -> bool {
+fn is_needed(path: &str) -> bool {
     ["bin/", "lib/", "share/vulkan/", "include/"].iter().any(|folder| path.starts_with(folder))
         || path.starts_with("share/doc/tuff/") && !path.starts_with("share/doc/tuff/docs/")
+}
+
+/// That part of the tree; its pages link to nothing else.
+pub fn needed(tree: &Tree) -> Tree {
+    let copy = |file: &File| File { bytes: file.bytes.clone(), mode: file.mode };
+    let part = tree.iter().filter(|(path, _)| is_needed(path));
+    let mut part: Tree = part.map(|(path, file)| (path.clone(), copy(file))).collect();
+    links::mend(&mut part);
+    part
 }
 
 /// The wheel's bytes.
 pub fn wheel(tree: &Tree, source: &Path, time: u64) -> Result<Vec<u8>, String> {
     let mut files: BTreeMap<String, (Vec<u8>, u32)> = BTreeMap::new();
-    for (path, file) in tree.iter().filter(|(path, _)| is_needed(path)) {
-        files.insert(format!("tuff/prefix/{path}"), (file.bytes.clone(), file.mode));
+    for (path, file) in needed(tree) {
+        files.insert(format!("tuff/prefix/{path}"), (file.bytes, file.mode));
     }
     let modules = source.join("python/tuff");
     for path in super::tree::files(&modules)?.iter().filter(|p| p.extension().is_some_and(|e| e == "py")) {
@@ -119,7 +128,6 @@ fn metadata(readme: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::dist::tree::File;
     use std::io::Read;
 
     #[test]
