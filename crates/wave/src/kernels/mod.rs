@@ -31,6 +31,7 @@ pub mod moves;
 mod operands;
 mod pair;
 mod probe;
+mod product;
 mod ray;
 pub mod regs;
 mod rows;
@@ -172,6 +173,7 @@ fn register(r: &mut Registry) {
     desc::register(r);
     image::register(r);
     probe::register(r);
+    product::register(r);
     ray::register(r);
     un::register(r);
     bin::register(r);
