@@ -1,9 +1,9 @@
 //! Products of matrices by VK_KHR_cooperative_matrix: checked against sums in f64, and timed.
 //! `gemm [SIZE] [DOWN ALONG]`
 
+use client::compute::KernelInfo;
 use client::cooperative::{Element, Gemm};
 use client::{Buffer, Context, Kernel, Library};
-use client::compute::KernelInfo;
 use std::time::Instant;
 
 fn half(x: f32) -> u16 {
@@ -30,7 +30,11 @@ fn main() {
     let args: Vec<u32> = std::env::args().skip(1).filter_map(|a| a.parse().ok()).collect();
     let size = args.first().copied().unwrap_or(512);
     let tiles = [args.get(1).copied().unwrap_or(2), args.get(2).copied().unwrap_or(2)];
-    let mut float8 = vk::PhysicalDeviceShaderFloat8FeaturesEXT { shader_float8: 1, shader_float8_cooperative_matrix: 1, ..Default::default() };
+    let mut float8 = vk::PhysicalDeviceShaderFloat8FeaturesEXT {
+        shader_float8: 1,
+        shader_float8_cooperative_matrix: 1,
+        ..Default::default()
+    };
     let mut bfloat = vk::PhysicalDeviceShaderBfloat16FeaturesKHR {
         shader_b_float16_type: 1,
         shader_b_float16_cooperative_matrix: 1,
@@ -58,7 +62,18 @@ fn main() {
     ];
     for (left, right, sum) in cases {
         for by_column in [false, true] {
-            let g = Gemm { left, right, sum, m: size, n: size, k: size, tiles, subgroups: [2, 2], by_column, saturates: false };
+            let g = Gemm {
+                left,
+                right,
+                sum,
+                m: size,
+                n: size,
+                k: size,
+                tiles,
+                subgroups: [2, 2],
+                by_column,
+                saturates: false,
+            };
             let n = size as usize;
             let value = |i: usize, e: Element| {
                 let x = (i.wrapping_mul(2654435761) >> 7) % 7;
@@ -67,13 +82,17 @@ fn main() {
             let a: Vec<i32> = (0..n * n).map(|i| value(i, left)).collect();
             let b: Vec<i32> = (0..n * n).map(|i| value(i + 77, right)).collect();
             let bytes = |v: &[i32], e: Element| v.iter().flat_map(|x| write(e, *x)).collect::<Vec<u8>>();
-            let stored: Vec<i32> = if by_column { (0..n * n).map(|i| b[(i % n) * n + i / n]).collect() } else { b.clone() };
-            let (ba, bb) = (Buffer::with(&context, &bytes(&a, left)).unwrap(), Buffer::with(&context, &bytes(&stored, right)).unwrap());
+            let stored: Vec<i32> =
+                if by_column { (0..n * n).map(|i| b[(i % n) * n + i / n]).collect() } else { b.clone() };
+            let (ba, bb) = (
+                Buffer::with(&context, &bytes(&a, left)).unwrap(),
+                Buffer::with(&context, &bytes(&stored, right)).unwrap(),
+            );
             let bc = Buffer::new(&context, n * n * sum.bytes()).unwrap();
             let words = g.spirv();
             let spirv: Vec<u8> = words.iter().flat_map(|w| w.to_le_bytes()).collect();
-            std::fs::write("/tmp/gemm.spv", &spirv).unwrap();
-            let kernel = Kernel::new(&context, &KernelInfo { spirv: &spirv, bindings: 3, push_size: 0 }).unwrap();
+            let kernel =
+                Kernel::new(&context, &KernelInfo { spirv: &spirv, bindings: 3, push_size: 0 }).unwrap();
             let commands = kernel.record(&[&ba, &bb, &bc], &[], &[([0; 3], g.groups())]).unwrap();
             let mut best = f64::MAX;
             for _ in 0..4 {
@@ -91,7 +110,11 @@ fn main() {
                 }
             }
             let rate = 2.0 * (n as f64).powi(3) / best / 1e9;
-            println!("{left:?} {right:?} {sum:?} {} {:.3} ms {rate:.1} G/s wrong {wrong}", if by_column { "columns" } else { "rows" }, best * 1e3);
+            println!(
+                "{left:?} {right:?} {sum:?} {} {:.3} ms {rate:.1} G/s wrong {wrong}",
+                if by_column { "columns" } else { "rows" },
+                best * 1e3
+            );
         }
     }
 }

@@ -277,8 +277,7 @@ impl Gemm {
             .map(|t| {
                 let t = m.constant(16 * t);
                 let c = m.add(column, t);
-                let (major, minor, stride) =
-                    if self.by_column { (c, k, self.k) } else { (k, c, self.n) };
+                let (major, minor, stride) = if self.by_column { (c, k, self.k) } else { (k, c, self.n) };
                 let at = m.times(major, stride);
                 let at = m.add(at, minor);
                 load(m, &operands[1], at, stride, self.by_column)

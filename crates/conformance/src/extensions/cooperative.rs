@@ -27,7 +27,8 @@ fn gemm(left: Element, right: Element, sum: Element, by_column: bool) -> Gemm {
 /// What C holds, for the bytes of A (by rows) and B (by rows or columns).
 fn product(rig: &Rig, g: &Gemm, a: &[u8], b: &[u8]) -> Result<Vec<u8>, String> {
     let spirv: Vec<u8> = g.spirv().iter().flat_map(|w| w.to_le_bytes()).collect();
-    let kernel = Kernel::new(&rig.context, &KernelInfo { spirv: &spirv, bindings: 3, push_size: 0 }).map_err(text)?;
+    let kernel =
+        Kernel::new(&rig.context, &KernelInfo { spirv: &spirv, bindings: 3, push_size: 0 }).map_err(text)?;
     let (a, b) = (Buffer::with(&rig.context, a).map_err(text)?, Buffer::with(&rig.context, b).map_err(text)?);
     let c = Buffer::new(&rig.context, (g.m * g.n) as usize * g.sum.bytes()).map_err(text)?;
     let commands = kernel.record(&[&a, &b, &c], &[], &[([0; 3], g.groups())]).map_err(text)?;

@@ -37,7 +37,9 @@ pub(crate) fn get_physical_device_cooperative_matrix_properties_khr(
     // Sums of integers wrap or are held to their range, as a shader asks.
     let all: Vec<_> = PRODUCTS
         .iter()
-        .flat_map(|p| [false, true].into_iter().filter(move |held| !held || integers(p.1)).map(move |held| (p, held)))
+        .flat_map(|p| {
+            [false, true].into_iter().filter(move |held| !held || integers(p.1)).map(move |held| (p, held))
+        })
         .collect();
     let side = shader::isa::code::ROWS as u32;
     p_properties.fill_with(all.len(), |mut out, i| {

@@ -188,7 +188,8 @@ impl<'m> Builder<'m> {
         let tiles = (0..down).flat_map(|r| (0..along).map(move |c| (r * TILE, c * TILE)));
         for ((row, column), tile) in tiles.zip(list.chunks_exact(ROWS)) {
             let store = |b: &mut Self, place: Place, values: Vec<Value>| {
-                let inst = Inst::Store { place, offset: 0, mem, values: values.into(), flags: m.pointer.flags };
+                let inst =
+                    Inst::Store { place, offset: 0, mem, values: values.into(), flags: m.pointer.flags };
                 b.e.push(inst, Ty::Void);
             };
             if m.by_column {
@@ -242,7 +243,9 @@ impl<'m> Builder<'m> {
                 }
             }
             (Sk::F16, Sk::F16) if to == Sk::F16 => Product::F16,
-            (a, b) if a == b && floats && a != Sk::F64 && sum_kind.is_float() && to.is_float() => Product::F32,
+            (a, b) if a == b && floats && a != Sk::F64 && sum_kind.is_float() && to.is_float() => {
+                Product::F32
+            }
             _ => return Err(unsupported("a product of such cooperative matrices")),
         };
         let saturates = bits & SATURATING != 0 && !floats;

@@ -1,8 +1,8 @@
 //! Types: what each scalarises to, and how it lies in memory.
 
 use super::Builder;
-use crate::ir::{Mem, Ty};
 use super::cooperative::cooperative;
+use crate::ir::{Mem, Ty};
 use crate::options::{DESCRIPTOR_BYTES, Error, Result};
 use crate::spirv::*;
 use rustc_hash::FxHashMap;
@@ -190,7 +190,13 @@ fn up(x: u32, align: u32) -> u32 {
 impl Types {
     pub fn new(ids: usize) -> Types {
         let void = Type::new(TypeClass::Other, 0);
-        Types { list: vec![void], members: Vec::new(), cooperative: Vec::new(), by_id: vec![0; ids], alike: Default::default() }
+        Types {
+            list: vec![void],
+            members: Vec::new(),
+            cooperative: Vec::new(),
+            by_id: vec![0; ids],
+            alike: Default::default(),
+        }
     }
     #[inline]
     pub fn get(&self, ix: u32) -> &Type {
@@ -511,7 +517,8 @@ impl Builder<'_> {
 
     fn cooperative_type(&mut self, i: &Code, t: &mut Type) -> Result<()> {
         let e = self.types.of(i.word(2)?, i.at)?;
-        let [scope, rows, columns, _] = [3, 4, 5, 6].map(|w| i.word(w).and_then(|id| self.const_u32(id, i.at)));
+        let [scope, rows, columns, _] =
+            [3, 4, 5, 6].map(|w| i.word(w).and_then(|id| self.const_u32(id, i.at)));
         let shape = cooperative(scope?, rows?, columns?).map_err(unsupported)?;
         if !matches!(self.types.kind(e), TypeClass::Scalar(s, _) if s.ty() == Ty::B32) {
             return Err(unsupported("cooperative matrices of this type"));

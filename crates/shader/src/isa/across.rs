@@ -94,7 +94,17 @@ impl Product {
     /// Multiply–adds of the modelled GPU, whose matrices are in ordinary registers (docs/model.md): of floats one (or two of 16
     /// bits) a lane, of bytes four.
     pub fn cost(self) -> Cost {
-        Cost::arithmetic(if self == Product::F32 { 256 } else if self == Product::F16 { 128 } else { 64 }, 0, 0)
+        Cost::arithmetic(
+            if self == Product::F32 {
+                256
+            } else if self == Product::F16 {
+                128
+            } else {
+                64
+            },
+            0,
+            0,
+        )
     }
     pub fn nan(self) -> Nan {
         if self.is_float() { Nan::Makes } else { Nan::Settles }

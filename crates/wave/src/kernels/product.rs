@@ -4,9 +4,9 @@
 //! fused multiply–add. Integers of 8 bits need no order. Where the CPU has no instruction for them, they are multiplied as
 //! floats, which is exact: sixteen products of two bytes stay below 2²⁴.
 
+use super::Registry;
 use super::mask::Bits;
 use super::regs::{dst32, src32};
-use super::Registry;
 use crate::kernel;
 use shader::bytecode::Code;
 use shader::ir::Product;
@@ -25,34 +25,36 @@ struct Rows {
     sum: [*const u32; ROWS],
 }
 
-/// Rows that are multiplied together, so that their sums stay in registers: a step waits for the one before.
-const fn together<S: Simd>() -> usize {
-    if S::ONE_VECTOR { 8 } else { 4 }
+/// Sums of some rows from row `first` on. Each is a variable of its own, which stays in a register for all of k.
+macro_rules! sums {
+    ($s:ident, $x:ident, $first:expr, $all:ident, [$($i:literal $sum:ident $row:ident),*]) => {{
+        // SAFETY (all): the rows are a live warp's; k is one of its lanes.
+        unsafe {
+            $(let $row = $x.left[$first + $i].cast::<f32>();
+            let mut $sum = $s.fload($x.sum[$first + $i].cast());)*
+            for k in 0..ROWS {
+                let row = $s.fload($x.right[k].cast());
+                $($sum = $s.fma($s.fsplat(*$row.add(k)), row, $sum);)*
+            }
+            $($all[$first + $i] = $sum;)*
+        }
+    }};
 }
 
 /// # Safety
 /// The rows are a live warp's.
 #[inline(always)]
-unsafe fn floats<S: Simd, const N: usize>(s: S, x: &Rows) {
-    // SAFETY: any words are floats.
-    let zero = s.fsplat(0.0);
-    let mut all = [zero; ROWS];
-    for first in (0..ROWS).step_by(N) {
-        let mut sums = [zero; N];
-        for (i, sum) in sums.iter_mut().enumerate() {
-            // SAFETY: the caller's.
-            *sum = unsafe { s.fload(x.sum[first + i].cast()) };
+unsafe fn floats<S: Simd>(s: S, x: &Rows) {
+    let mut all = [s.fsplat(0.0); ROWS];
+    // As many rows together as registers hold: a step waits for the one before.
+    if S::ONE_VECTOR {
+        for first in [0, 8] {
+            sums!(s, x, first, all, [0 s0 r0, 1 s1 r1, 2 s2 r2, 3 s3 r3, 4 s4 r4, 5 s5 r5, 6 s6 r6, 7 s7 r7]);
         }
-        for k in 0..ROWS {
-            // SAFETY: the caller's.
-            let row = unsafe { s.fload(x.right[k].cast()) };
-            for (i, sum) in sums.iter_mut().enumerate() {
-                // SAFETY: the caller's; lane k.
-                let factor = unsafe { *x.left[first + i].cast::<f32>().add(k) };
-                *sum = s.fma(s.fsplat(factor), row, *sum);
-            }
+    } else {
+        for first in [0, 4, 8, 12] {
+            sums!(s, x, first, all, [0 s0 r0, 1 s1 r1, 2 s2 r2, 3 s3 r3]);
         }
-        all[first..first + N].copy_from_slice(&sums);
     }
     for (to, row) in x.to.iter().zip(all) {
         // SAFETY: the caller's.
@@ -69,7 +71,8 @@ unsafe fn widened<S: Simd>(s: S, rows: &[*const u32; ROWS], signed: bool, to: &m
     for (row, to) in rows.iter().zip(&mut to.0) {
         // SAFETY: the caller's.
         let v = unsafe { s.iload((*row).cast()) };
-        let v = if signed { s.isar(s.ishl(v, s.isplat(24)), s.isplat(24)) } else { s.iand(v, s.isplat(0xFF)) };
+        let v =
+            if signed { s.isar(s.ishl(v, s.isplat(24)), s.isplat(24)) } else { s.iand(v, s.isplat(0xFF)) };
         // SAFETY: a row of our own, aligned with the others.
         unsafe { s.fstore(to.as_mut_ptr().cast(), s.s_to_f(v)) };
     }
@@ -78,8 +81,9 @@ unsafe fn widened<S: Simd>(s: S, rows: &[*const u32; ROWS], signed: bool, to: &m
 /// # Safety
 /// The rows are a live warp's.
 #[inline(always)]
-unsafe fn bytes<S: Simd, const N: usize>(s: S, x: &Rows, signs: [bool; 2]) {
-    let (mut left, mut right, zero) = (Matrix([[0; 16]; ROWS]), Matrix([[0; 16]; ROWS]), Matrix([[0; 16]; ROWS]));
+unsafe fn bytes<S: Simd>(s: S, x: &Rows, signs: [bool; 2]) {
+    let (mut left, mut right, zero) =
+        (Matrix([[0; 16]; ROWS]), Matrix([[0; 16]; ROWS]), Matrix([[0; 16]; ROWS]));
     let mut product = Matrix([[0; 16]; ROWS]);
     // SAFETY: the caller's.
     unsafe {
@@ -93,7 +97,7 @@ unsafe fn bytes<S: Simd, const N: usize>(s: S, x: &Rows, signs: [bool; 2]) {
         sum: std::array::from_fn(|i| zero.0[i].as_ptr()),
     };
     // SAFETY: rows of our own.
-    unsafe { floats::<S, N>(s, &floats_of) };
+    unsafe { floats(s, &floats_of) };
     for i in 0..ROWS {
         // SAFETY: a row of our own, aligned with the others; the caller's.
         unsafe {
@@ -189,9 +193,9 @@ unsafe fn warp<S: Simd>(s: S, kind: Product, x: &Rows) {
         if S::ONE_VECTOR && vnni::is_there() {
             return unsafe { vnni::bytes(x, kind.signs()) };
         }
-        return unsafe { if S::ONE_VECTOR { bytes::<S, 8>(s, x, kind.signs()) } else { bytes::<S, 4>(s, x, kind.signs()) } };
+        return unsafe { bytes(s, x, kind.signs()) };
     }
-    unsafe { if together::<S>() == 8 { floats::<S, 8>(s, x) } else { floats::<S, 4>(s, x) } }
+    unsafe { floats(s, x) }
 }
 
 /// A row of which lanes that do not execute count as 0.
