@@ -8,6 +8,7 @@
 pub mod child;
 pub mod compute;
 pub mod context;
+pub mod cooperative;
 pub mod drivers;
 pub mod graphics;
 pub mod kernels;

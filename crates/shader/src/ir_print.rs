@@ -257,6 +257,7 @@ impl Text<'_> {
             Inst::Reduce { op, scan, cluster, value } => {
                 format!("reduce {scan:?} {op:?} of {cluster} {}", self.val(*value))
             }
+            Inst::Product { kind, rows } => format!("product {kind:?} {}", self.list(rows)),
             Inst::Quad(q, a) => format!("quad {q:?} {}", self.val(*a)),
             Inst::Output { slot, value } => format!("output {slot} = {}", self.val(*value)),
             Inst::Image(i) => self.image(i),

@@ -517,6 +517,7 @@ impl Reader {
                 w.want("of")?;
                 Inst::Reduce { op, scan, cluster: w.number()?, value: self.value(w)? }
             }
+            "product" => Inst::Product { kind: w.one_of(Product::ALL)?, rows: self.values(w)? },
             "quad" => Inst::Quad(w.one_of(Quad::ALL)?, self.value(w)?),
             "output" => {
                 let slot = w.number()?;

@@ -3,6 +3,7 @@
 use crate::ir::*;
 use crate::isa::Facts;
 use crate::notes::Scalar;
+use crate::isa::code::ROWS;
 use crate::trees::Ancestors;
 
 /// The first rule broken, in words.
@@ -260,6 +261,13 @@ fn types(s: &Shader, v: Value) -> Result<(), String> {
                 ImageOp::Check(_) => Ty::B32,
                 _ => Ty::Tuple,
             })
+        }
+        Inst::Product { rows, .. } => {
+            if rows.len() != 3 * ROWS {
+                return Err("rows of a product".into());
+            }
+            rows.iter().try_for_each(|&v| is(v, Ty::B32))?;
+            result(Ty::Tuple)
         }
         Inst::Ballot(p) => is(*p, Ty::Bool).and(result(Ty::B32)),
         Inst::Shuffle(a, b) => number(*a).and(is(*b, Ty::B32)).and(result(s.ty(*a))),

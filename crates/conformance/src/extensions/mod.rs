@@ -9,6 +9,7 @@ mod barycentric;
 mod bias;
 mod bounds;
 mod conservative;
+mod cooperative;
 mod coverage;
 pub(crate) mod frame;
 mod host_copy;
@@ -50,6 +51,7 @@ pub fn checks() -> Vec<Check> {
     all.extend(interlock::checks());
     all.extend(barycentric::checks());
     all.extend(conservative::checks());
+    all.extend(cooperative::checks());
     all.extend(tile::checks());
     all.extend(ycbcr::checks());
     all

@@ -72,7 +72,13 @@ impl Rig {
         let mut arrays = vk::PhysicalDeviceYcbcrImageArraysFeaturesEXT::default().ycbcr_image_arrays(true);
         let mut of_two =
             vk::PhysicalDeviceYcbcr2Plane444FormatsFeaturesEXT::default().ycbcr2plane444_formats(true);
-        let links: [Link; 14] = [
+        let mut matrices = vk::PhysicalDeviceCooperativeMatrixFeaturesKHR::default().cooperative_matrix(true);
+        let mut brains = vk::PhysicalDeviceShaderBfloat16FeaturesKHR {
+            shader_b_float16_type: vk::TRUE,
+            shader_b_float16_cooperative_matrix: vk::TRUE,
+            ..Default::default()
+        };
+        let links: [Link; 16] = [
             (ash::ext::multisampled_render_to_single_sampled::NAME, (&raw mut single).cast()),
             (ash::ext::attachment_feedback_loop_layout::NAME, (&raw mut loops).cast()),
             (ash::ext::attachment_feedback_loop_dynamic_state::NAME, (&raw mut set).cast()),
@@ -87,6 +93,8 @@ impl Rig {
             (ash::khr::sampler_ycbcr_conversion::NAME, (&raw mut ycbcr).cast()),
             (ash::ext::ycbcr_image_arrays::NAME, (&raw mut arrays).cast()),
             (ash::ext::ycbcr_2plane_444_formats::NAME, (&raw mut of_two).cast()),
+            (ash::khr::cooperative_matrix::NAME, (&raw mut matrices).cast()),
+            (c"VK_KHR_shader_bfloat16", (&raw mut brains).cast()),
         ];
         let chain = chained(&links, there);
         // Promoted ones that host copies need before Vulkan 1.3 are core; these have no feature.

@@ -223,6 +223,7 @@ pub(crate) static PROPERTIES: &[(&str, Value)] = &[
         "rayTracingInvocationReorderReorderingHint",
         U32(vk::RayTracingInvocationReorderModeEXT::NONE.as_raw() as u32),
     ),
+    ("cooperativeMatrixSupportedStages", U32(vk::ShaderStageFlags::COMPUTE.as_raw())),
     ("maxShaderBindingTableRecordIndex", U32(u32::MAX)),
     ("maxOpacity2StateSubdivisionLevel", U32(bvh::micromap::MAX_LEVEL)),
     ("maxOpacity4StateSubdivisionLevel", U32(bvh::micromap::MAX_LEVEL)),

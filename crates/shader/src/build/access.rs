@@ -311,6 +311,11 @@ impl<'m> Builder<'m> {
                 p.ty = e;
                 p.vec_stride = 0;
             }
+            TypeClass::Cooperative(e, _) if scalars || scratch => {
+                let n = self.types.get(p.ty).scalars;
+                self.add_index(p, index, if scratch { self.types.get(e).words } else { 1 }, n, at)?;
+                p.ty = e;
+            }
             _ => return Err(i.bad("an index into something that has no parts")),
         }
         Ok(())
@@ -399,7 +404,7 @@ impl<'m> Builder<'m> {
             return Ok(());
         }
         if let Base::Slots(first) = p.base
-            && !matches!(self.types.kind(p.ty), TypeClass::Vector(..))
+            && !matches!(self.types.kind(p.ty), TypeClass::Vector(..) | TypeClass::Cooperative(..))
             && let var = self.scalar_variable(first)
             && self.uses.settled.contains(&var)
         {

@@ -324,11 +324,12 @@ impl Builder<'_> {
             let c = self.try_const(id);
             let kind = self.types.kind(ty);
             if c.is_none() {
-                let vector = matches!(kind, TypeClass::Vector(..));
+                let vector = matches!(kind, TypeClass::Vector(..) | TypeClass::Cooperative(..));
                 ev.indexed.push(Indexed { pos, base: i.w[3], index: id, vector });
             }
             ty = match kind {
                 TypeClass::Vector(e, _)
+                | TypeClass::Cooperative(e, _)
                 | TypeClass::Matrix(e, _)
                 | TypeClass::Array(e, _)
                 | TypeClass::Runtime(e) => e,

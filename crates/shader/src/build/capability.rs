@@ -44,6 +44,9 @@ fn supported(c: Capability) -> bool {
             | Float16
             | BFloat16TypeKHR
             | BFloat16DotProductKHR
+            | BFloat16CooperativeMatrixKHR
+            | Float8CooperativeMatrixEXT
+            | CooperativeMatrixKHR
             | Float8EXT
             | UntypedPointersKHR
             | DescriptorHeapEXT

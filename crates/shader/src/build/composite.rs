@@ -161,6 +161,16 @@ impl<'m> Builder<'m> {
         let (ty, _) = self.result(i)?;
         let start = self.pool.len();
         let parts = i.rest(3);
+        if self.is_filled(ty) {
+            let (_, from, len) = self.value(i.word(3)?, i.at)?;
+            if parts.len() != 1 || len != 1 {
+                return Err(i.bad("a cooperative matrix is made of one element"));
+            }
+            for _ in 0..self.types.get(ty).scalars {
+                self.pool.extend_from_within(from..from + 1);
+            }
+            return self.define_checked(i, start);
+        }
         for (k, &c) in parts.iter().enumerate() {
             let (have, from, len) = self.value(c, i.at)?;
             // Vectors may be made from smaller vectors; everything else part by part.

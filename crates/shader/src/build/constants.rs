@@ -49,6 +49,10 @@ impl<'m> Builder<'m> {
             }
             Op::ConstantComposite | Op::SpecConstantComposite => {
                 let n = self.parts_of(ty).ok_or_else(|| i.bad("the type is no composite"))?;
+                if self.is_filled(ty) && i.len() == 4 {
+                    (0..n).try_for_each(|k| self.constituent(&i, ty, k, i.word(3)?))?;
+                    return self.define_checked(&i, start);
+                }
                 if i.len() - 3 != n as usize {
                     return Err(i.bad("the wrong number of constituents"));
                 }
@@ -129,8 +133,14 @@ impl<'m> Builder<'m> {
             | TypeClass::Matrix(_, n)
             | TypeClass::Array(_, n)
             | TypeClass::Struct(_, n) => Some(n),
+            TypeClass::Cooperative(..) => Some(self.types.get(ty).scalars),
             _ => None,
         }
+    }
+
+    /// The type's parts are one constituent, repeated: of cooperative matrices, which are made of one element.
+    pub(crate) fn is_filled(&self, ty: u32) -> bool {
+        matches!(self.types.kind(ty), TypeClass::Cooperative(..))
     }
 
     fn constituent(&mut self, i: &Code, ty: u32, k: u32, c: u32) -> Result<()> {

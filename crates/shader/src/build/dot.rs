@@ -78,7 +78,7 @@ impl Builder<'_> {
     }
 
     /// a + b, held to the range of `r`; both are as wide as the register.
-    fn saturating_add(&mut self, r: Sk, a: Value, b: Value, signed: bool) -> Value {
+    pub(super) fn saturating_add(&mut self, r: Sk, a: Value, b: Value, signed: bool) -> Value {
         let ty = self.e.ty(a);
         let sum = self.e.add(a, b);
         let bits = r.bits();

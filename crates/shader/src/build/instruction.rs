@@ -72,6 +72,7 @@ impl<'m> Builder<'m> {
             || self.dot_product(&i)?
             || self.atomic(&i)?
             || self.image(&i)?
+            || self.cooperative_op(&i)?
             || self.ray_query(&i)?
             || self.trace(&i)?
             || self.hit_object(&i)?

@@ -69,7 +69,8 @@ impl<'m> Builder<'m> {
                 | Op::MatrixTimesMatrix
                 | Op::OuterProduct
                 | Op::Dot
-        ) {
+        ) || i.op == Op::MatrixTimesScalar && self.is_cooperative(i, 3)
+        {
             return Ok(false);
         }
         self.set_flags(i.word(2)?);

@@ -15,6 +15,7 @@ mod composite;
 mod constants;
 mod control;
 mod convert;
+mod cooperative;
 mod debug;
 mod derivatives;
 mod dot;
@@ -318,7 +319,8 @@ impl<'m> Builder<'m> {
                 | Op::TypeFunction
                 | Op::TypeAccelerationStructureKHR
                 | Op::TypeRayQueryKHR
-                | Op::TypeHitObjectEXT => self.declare_type(i)?,
+                | Op::TypeHitObjectEXT
+                | Op::TypeCooperativeMatrixKHR => self.declare_type(i)?,
                 Op::ConstantTrue
                 | Op::ConstantFalse
                 | Op::Constant

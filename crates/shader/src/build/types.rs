@@ -1,6 +1,7 @@
 //! Types: what each scalarises to, and how it lies in memory.
 
 use super::Builder;
+use super::cooperative::cooperative;
 use crate::ir::{Mem, Ty};
 use crate::options::{DESCRIPTOR_BYTES, Error, Result};
 use crate::spirv::*;
@@ -75,6 +76,8 @@ pub(crate) enum TypeClass {
     Scalar(Sk, bool),
     Vector(u32, u32),
     Matrix(u32, u32),
+    /// Of a subgroup's invocations, each of which has so many elements ([`super::cooperative`]); index of its shape.
+    Cooperative(u32, u32),
     Array(u32, u32),
     Runtime(u32),
     /// First member and count within [`Types::members`].
@@ -150,11 +153,20 @@ pub(crate) struct Member {
     pub non_writable: bool,
 }
 
+/// Rows and columns of a cooperative matrix, and elements that an invocation has.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Cooperative {
+    pub rows: u32,
+    pub columns: u32,
+    pub elements: u32,
+}
+
 #[derive(Default)]
 pub(crate) struct Types {
     /// Index 0 is nobody's.
     pub list: Vec<Type>,
     pub members: Vec<Member>,
+    cooperative: Vec<Cooperative>,
     by_id: Vec<u32>,
     /// Of pairs of types that were compared: whether they flatten to the same registers.
     alike: RefCell<FxHashMap<(u32, u32), bool>>,
@@ -178,7 +190,13 @@ fn up(x: u32, align: u32) -> u32 {
 impl Types {
     pub fn new(ids: usize) -> Types {
         let void = Type::new(TypeClass::Other, 0);
-        Types { list: vec![void], members: Vec::new(), by_id: vec![0; ids], alike: Default::default() }
+        Types {
+            list: vec![void],
+            members: Vec::new(),
+            cooperative: Vec::new(),
+            by_id: vec![0; ids],
+            alike: Default::default(),
+        }
     }
     #[inline]
     pub fn get(&self, ix: u32) -> &Type {
@@ -205,13 +223,17 @@ impl Types {
                 TypeClass::Scalar(s, _) => Some((s, n)),
                 _ => None,
             },
+            TypeClass::Cooperative(e, _) => match self.kind(e) {
+                TypeClass::Scalar(s, _) => Some((s, self.get(ix).scalars)),
+                _ => None,
+            },
             _ => None,
         }
     }
     pub fn signed(&self, ix: u32) -> bool {
         match self.kind(ix) {
             TypeClass::Scalar(_, s) => s,
-            TypeClass::Vector(e, _) => self.signed(e),
+            TypeClass::Vector(e, _) | TypeClass::Cooperative(e, _) => self.signed(e),
             _ => false,
         }
     }
@@ -235,12 +257,20 @@ impl Types {
             _ => None,
         }
     }
+    /// The shape of a cooperative matrix, and the type of its elements.
+    pub fn cooperative(&self, ix: u32) -> Option<(Cooperative, u32)> {
+        match self.kind(ix) {
+            TypeClass::Cooperative(e, shape) => Some((self.cooperative[shape as usize], e)),
+            _ => None,
+        }
+    }
     /// Type of component `i` (checked), and its first scalar.
     pub fn component(&self, ix: u32, i: u32) -> Option<(u32, u32)> {
         match self.kind(ix) {
             TypeClass::Vector(e, n) | TypeClass::Matrix(e, n) | TypeClass::Array(e, n) if i < n => {
                 Some((e, i.saturating_mul(self.get(e).scalars)))
             }
+            TypeClass::Cooperative(e, _) if i < self.get(ix).scalars => Some((e, i)),
             TypeClass::Struct(..) => self.member(ix, i).map(|m| (m.ty, m.scalar)),
             _ => None,
         }
@@ -285,6 +315,11 @@ impl Types {
                 let one = out.len() - at;
                 for _ in 1..n {
                     out.extend_from_within(at..at + one);
+                }
+            }
+            TypeClass::Cooperative(e, _) => {
+                if let TypeClass::Scalar(s, _) = self.kind(e) {
+                    out.extend((0..t.scalars).map(|_| s));
                 }
             }
             TypeClass::Struct(first, n) => {
@@ -378,6 +413,7 @@ impl Builder<'_> {
                 t.kind = TypeClass::Matrix(e, n);
                 self.repeat(&mut t, e, n)?;
             }
+            Op::TypeCooperativeMatrixKHR => self.cooperative_type(&i, &mut t)?,
             Op::TypeArray => {
                 let e = self.type_ahead(i.word(2)?, at)?;
                 let n = self.const_u32(i.word(3)?, at)?;
@@ -479,7 +515,20 @@ impl Builder<'_> {
         t.align = 8;
     }
 
-    fn repeat(&mut self, t: &mut Type, elem: u32, n: u32) -> Result<()> {
+    fn cooperative_type(&mut self, i: &Code, t: &mut Type) -> Result<()> {
+        let e = self.types.of(i.word(2)?, i.at)?;
+        let [scope, rows, columns, _] =
+            [3, 4, 5, 6].map(|w| i.word(w).and_then(|id| self.const_u32(id, i.at)));
+        let shape = cooperative(scope?, rows?, columns?).map_err(unsupported)?;
+        if !matches!(self.types.kind(e), TypeClass::Scalar(s, _) if s.ty() == Ty::B32) {
+            return Err(unsupported("cooperative matrices of this type"));
+        }
+        t.kind = TypeClass::Cooperative(e, self.types.cooperative.len() as u32);
+        self.types.cooperative.push(shape);
+        self.repeat(t, e, shape.elements)
+    }
+
+    pub(super) fn repeat(&mut self, t: &mut Type, elem: u32, n: u32) -> Result<()> {
         let e = *self.types.get(elem);
         if matches!(e.kind, TypeClass::Void | TypeClass::Function) {
             return Err(invalid(0, format!("type id {} has elements without a size", t.id)));

@@ -5,7 +5,7 @@ use crate::bytecode::{
     Before, Code, DESC_ADDRESS, DESC_DATA, DESC_EMBEDDED, DESC_IN_MEMORY, DESC_INLINE, DESC_TEXELS,
     ImageCode, Op, Program, Reg, n_of, ray_attribute,
 };
-use crate::ir::{Bin, ImageOp, Input, Quad, RayOp, TraceOp, Tri, Ty, Un};
+use crate::ir::{Bin, ImageOp, Input, Product, Quad, RayOp, TraceOp, Tri, Ty, Un};
 use crate::isa::code::{CODES, Field, FieldKind, Words, extension_words, layout};
 use crate::options::{Heap, Result, TABLES};
 use crate::{pairs, twins};
@@ -40,6 +40,7 @@ pub fn check(p: &Program) -> Result<Vec<bool>> {
         match op.code {
             Code::IMAGE if op.imm as usize >= p.images.len() => return Err(bad(pc, "image")),
             Code::DESC => descriptor(p, pc)?,
+            Code::PRODUCT if Product::from_number(op.e).is_none() => return Err(bad(pc, "a product")),
             Code::TRACE => {
                 let known = TraceOp::ALL.get(op.imm as usize);
                 if known.is_none_or(|t| t.operands() + 2 != n_of(op.e) || t.has_structure() == op.c.is_none())
@@ -137,10 +138,10 @@ pub fn registers(words: &[Op], visit: &mut Visit) {
             visit(r, field, kind);
         }
     }
-    if matches!(it.words, Words::List | Words::One) {
-        let named = if it.words == Words::List { n_of(op.e) } else { 8 };
+    if matches!(it.words, Words::List | Words::One | Words::Matrices) {
+        let named = if it.words == Words::List { n_of(op.e) } else { 8 * (words.len() - 1) };
         for (i, r) in words[1..].iter().flat_map(Op::regs).enumerate() {
-            visit(r, it.registers, if i < named { more } else { FieldKind::Optional });
+            visit(r, it.extension(i), if i < named { more } else { FieldKind::Optional });
         }
     }
 }

@@ -30,7 +30,7 @@ use crate::notes::Notes;
 use crate::work::Work;
 use std::fmt;
 
-pub use crate::isa::{AtomicOp, Bin, Quad, ReduceOp, Scan, Tri, Un};
+pub use crate::isa::{AtomicOp, Bin, Product, Quad, ReduceOp, Scan, Tri, Un};
 pub use descriptor::DescriptorSource;
 pub use image::{Checked, Dim, ImageInst, ImageOp, TexelType};
 pub use input::Input;
@@ -255,6 +255,12 @@ pub enum Inst {
         scan: Scan,
         cluster: u32,
         value: Value,
+    },
+    /// The product of two matrices of the warp, added to a third. Each is 16 × 16; its row r is in value r, column c in lane c. First the
+    /// rows of the left one, then the right one's, then the third's. Result: a Tuple of 16 rows.
+    Product {
+        kind: Product,
+        rows: Vec<Value>,
     },
     Quad(Quad, Value),
     /// Control barrier among the workgroup's invocations.

@@ -1,6 +1,7 @@
-//! Ops that reach beyond a lane: atomics, reductions over a warp, quads.
+//! Ops that reach beyond a lane: atomics, reductions over a warp, products of its matrices, quads.
 
 use super::{Nan, ops};
+use crate::cost::Cost;
 
 ops! {
     /// What an atomic does to memory or a texel.
@@ -62,6 +63,51 @@ ops! {
         Reduce,
         Inclusive,
         Exclusive,
+    }
+}
+
+ops! {
+    /// What the elements of a warp's matrices are, of which [`crate::ir::Inst::Product`] is the product. Floats are f32 and each step
+    /// (k ascending) is one fused multiply–add; integers are the low 8 bits of words, and sums wrap at 32 bits.
+    #[repr(u8)]
+    Product {
+        F32,
+        /// As `F32`; the modelled GPU multiplies and adds 16-bit floats, two at once.
+        F16,
+        /// Both signed, both unsigned, and one of them signed.
+        SS8,
+        UU8,
+        SU8,
+        US8,
+    }
+}
+
+impl Product {
+    pub fn is_float(self) -> bool {
+        matches!(self, Product::F32 | Product::F16)
+    }
+    /// Whether the elements of the left and of the right matrix are signed.
+    pub fn signs(self) -> [bool; 2] {
+        use Product::*;
+        [matches!(self, F32 | F16 | SS8 | SU8), matches!(self, F32 | F16 | SS8 | US8)]
+    }
+    /// Multiply–adds of the modelled GPU, whose matrices are in ordinary registers (docs/model.md): of floats one (or two of 16
+    /// bits) a lane, of bytes four.
+    pub fn cost(self) -> Cost {
+        Cost::arithmetic(
+            if self == Product::F32 {
+                256
+            } else if self == Product::F16 {
+                128
+            } else {
+                64
+            },
+            0,
+            0,
+        )
+    }
+    pub fn nan(self) -> Nan {
+        if self.is_float() { Nan::Makes } else { Nan::Settles }
     }
 }
 

@@ -42,7 +42,13 @@ pub enum Words {
     One,
     /// One word that is no registers.
     Data,
+    /// Rows of four matrices: of the result, and of three that are read ([`crate::ir::Inst::Product`]).
+    Matrices,
 }
+
+/// Rows of a matrix of a warp, and words that list the rows of four.
+pub const ROWS: usize = 16;
+const MATRIX_WORDS: usize = 4 * ROWS / 8;
 
 /// What the fields of an op are.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -62,6 +68,17 @@ pub struct Layout {
     pub lanes: bool,
     /// Registers in `e` and the halves of `imm`.
     pub more: usize,
+}
+
+impl Layout {
+    /// What an op does with register `i` of its extension words.
+    pub fn extension(&self, i: usize) -> Field {
+        if self.words == Words::Matrices && i < ROWS { Field::Def } else { self.registers }
+    }
+    /// All operands of a lane or, of matrices, of a warp are read before anything is written.
+    pub fn reads_first(&self) -> bool {
+        self.lanes || self.words == Words::Matrices
+    }
 }
 
 impl Field {
@@ -114,6 +131,9 @@ macro_rules! words {
     };
     (data) => {
         Words::Data
+    };
+    (matrices) => {
+        Words::Matrices
     };
 }
 macro_rules! is {
@@ -278,6 +298,8 @@ table! {
     QUAD64         = 70 [def use - -] [- -] - values;
     REDUCE32       = 71 [def use - -] [- -] - values;
     REDUCE64       = 72 [def use - -] [- -] - values;
+    /// Product of two matrices, added to a third; e = [`crate::ir::Product`].
+    PRODUCT        = 73 [- - - -] [matrices use] - values;
 
     /// Superinstructions a peephole may form; see their kernels.
     /// Of those that compare and split or park, bits 9 to 11 of e are a [`crate::bytecode::Before`]: what stands for the right operand
@@ -348,6 +370,7 @@ pub fn extension_words(op: &Op) -> usize {
     match layout(op.code).words {
         Words::None => 0,
         Words::One | Words::Data => 1,
+        Words::Matrices => MATRIX_WORDS,
         Words::List if n_of(op.e) == 1 => 0,
         Words::List => n_of(op.e).div_ceil(8),
     }

@@ -168,6 +168,7 @@ table! { (wide)
     Shuffle(a, lane)                => [a lane]       none              stays              differ             [0 0 1];
     // Four steps of exchange and operation.
     Reduce { value, .. }            => [value]        none              stays              differ             { Cost::arithmetic(0, 4, 4).times(wide) };
+    Product { kind, rows }          => [rows]         none              stays              differ             { kind.cost() };
     Quad(_, a)                      => [a]            none              stays              differ             [0 0 1];
     Barrier                         => []             effect            stays              operands           { Cost::BARRIER };
     MemoryBarrier                   => []             effect            stays              operands           free;

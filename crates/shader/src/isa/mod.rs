@@ -16,7 +16,7 @@ pub mod code;
 mod exact;
 mod inst;
 
-pub use across::{AtomicOp, Quad, ReduceOp, Scan};
+pub use across::{AtomicOp, Product, Quad, ReduceOp, Scan};
 pub use alu::{Bin, Tri, Un};
 pub use exact::is_nan;
 pub(crate) use inst::image_operands;

@@ -202,10 +202,12 @@ impl Encoder<'_> {
             self.code.push(Op::ext(std::array::from_fn(half)));
         } else {
             let ext = &self.lir.ext[op.ext as usize..(op.ext + op.ext_len) as usize];
-            for chunk in ext.chunks(8) {
-                let def = op.flags & EXT_DEF != 0;
-                let name = |v: &V| if def { self.target(*v) } else { self.reg(*v) };
-                let regs = std::array::from_fn(|i| chunk.get(i).map_or(Reg::NONE, name));
+            for (k, chunk) in ext.chunks(8).enumerate() {
+                let name = |i: usize, v: V| match op.writes_extension((8 * k + i) as u32) {
+                    true => self.target(v),
+                    false => self.reg(v),
+                };
+                let regs = std::array::from_fn(|i| chunk.get(i).map_or(Reg::NONE, |v| name(i, *v)));
                 self.code.push(Op::ext(regs));
             }
         }
@@ -218,10 +220,8 @@ impl Encoder<'_> {
         if op.flags & B_DEF != 0 {
             self.move_temporary(op.b);
         }
-        if op.flags & EXT_DEF != 0 {
-            for i in op.ext..op.ext + op.ext_len {
-                self.move_temporary(self.lir.ext[i as usize]);
-            }
+        for i in (0..op.ext_len).take_while(|i| op.writes_extension(*i)) {
+            self.move_temporary(self.lir.ext[(op.ext + i) as usize]);
         }
     }
 

@@ -2,6 +2,7 @@
 
 use crate::bytecode::Code;
 use crate::ir::{Input, Origin, Ty};
+use crate::isa::code::ROWS;
 
 /// A virtual register: the number of an IR value, or above.
 pub type V = u32;
@@ -11,12 +12,16 @@ pub const NONE: V = u32::MAX;
 /// registers of extension words unless they are written.
 pub mod flag {
     use crate::bytecode::Code;
-    use crate::isa::code::layout;
+    use crate::isa::code::{Words, layout};
 
     pub const D_DEF: u16 = 1;
     pub const B_DEF: u16 = 2;
     pub const EXT_DEF: u16 = 4;
     pub const EXT_USE: u16 = 8;
+    /// The first [`ROWS`] registers of extension words are written, the others read.
+    pub const ROWS_DEF: u16 = 64;
+    /// Some register is written.
+    pub const DEF: u16 = D_DEF | EXT_DEF | ROWS_DEF;
     /// Lane-wise: the destination may share a register with an operand of the same shape that dies here.
     pub const ELEM: u16 = 16;
     /// `imm` is a label.
@@ -30,7 +35,8 @@ pub mod flag {
             | when(it.registers.writes(), EXT_DEF)
             // The code that ends a program names the registers of outputs.
             | when(it.registers.reads() || code == Code::END, EXT_USE)
-            | when(it.lanes, ELEM)
+            | when(it.words == Words::Matrices, ROWS_DEF)
+            | when(it.reads_first(), ELEM)
             | when(it.label, LABEL)
     }
 }
@@ -57,6 +63,10 @@ impl Inst {
     pub fn new(code: Code) -> Inst {
         let flags = flag::of(code);
         Inst { code, flags, e: 0, imm: 0, d: NONE, a: NONE, b: NONE, c: NONE, ext: 0, ext_len: 0 }
+    }
+    /// Whether register `i` of the extension words is written.
+    pub fn writes_extension(&self, i: u32) -> bool {
+        self.flags & flag::EXT_DEF != 0 || self.flags & flag::ROWS_DEF != 0 && (i as usize) < ROWS
     }
     /// The same fields, for another op.
     pub fn code(self, code: Code) -> Inst {

@@ -49,8 +49,8 @@ pub fn fields(lir: &Lir, op: &Inst, mut f: impl FnMut(V, bool)) {
     field(op.b, op.flags & B_DEF != 0);
     field(op.d, op.flags & D_DEF != 0);
     if op.flags & (EXT_DEF | EXT_USE) != 0 {
-        for i in op.ext..op.ext + op.ext_len {
-            field(lir.ext[i as usize], op.flags & EXT_DEF != 0);
+        for i in 0..op.ext_len {
+            field(lir.ext[(op.ext + i) as usize], op.writes_extension(i));
         }
     }
     if op.code == Code::IMAGE {

@@ -281,6 +281,7 @@ pub(crate) fn tuple_len(inst: &Inst) -> u32 {
         Inst::Load { n, .. } => *n as u32,
         Inst::Image(image) => image.parts(),
         Inst::Ray { op, .. } => op.results(),
+        Inst::Product { .. } => crate::isa::code::ROWS as u32,
         _ => 1,
     }
 }

@@ -6,6 +6,7 @@ use super::interface::writes_memory;
 use super::lir::{self, Inst as Op, NONE, V};
 use crate::bytecode::{self as bc, Code};
 use crate::ir::{Bin, DescriptorSource, Inst, Mem, Origin, Place, RayOp, Shader, Stage, TraceOp, Ty, Value};
+use crate::isa::code::ROWS;
 use crate::options::{Binding, Error, Heap, Result};
 
 impl Lowering<'_> {
@@ -352,6 +353,13 @@ impl Lowering<'_> {
             Inst::Shuffle(a, lane) => {
                 let lane = at(*lane);
                 return self.across(v, *a, lane, [Code::SHUFFLE32, Code::SHUFFLE64], 0, b, live_loop);
+            }
+            Inst::Product { kind, rows } => {
+                let first = self.tuple[v.0 as usize];
+                let results = first..first + ROWS as u32;
+                let all: Vec<V> = results.chain(rows.iter().map(|o| at(*o))).collect();
+                self.push_ext(Op::new(Code::PRODUCT).e(*kind as u16), all, live_loop);
+                return Ok(());
             }
             Inst::Quad(quad, a) => {
                 let e = bc::quad_bits(*quad);

@@ -280,7 +280,7 @@ impl Set {
             let op = &all.lir.insts[o.at as usize];
             if op.code == COPIES {
                 writes.flags.push(o.flag);
-            } else if alone || op.code == Code::IMAGE || op.flags & (D_DEF | EXT_DEF) == 0 {
+            } else if alone || op.code == Code::IMAGE || op.flags & DEF == 0 {
                 return Ok(None);
             } else {
                 writes.ops.push((o.at, o.v));
@@ -307,7 +307,7 @@ impl Definitions {
             _ => Ok(home),
         });
         if op.code != COPIES {
-            self.fixed |= op.code == Code::IMAGE || op.flags & (D_DEF | EXT_DEF) == 0;
+            self.fixed |= op.code == Code::IMAGE || op.flags & DEF == 0;
             self.plain = (self.plain.0 + 1, (o.at, o.v));
         }
     }

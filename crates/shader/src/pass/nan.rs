@@ -155,6 +155,7 @@ fn makes_wild(shader: &Shader, inst: &Inst, wild: &[bool]) -> bool {
     }
     match inst {
         Inst::Reduce { op, .. } => by_row(op.nan()),
+        Inst::Product { kind, .. } => by_row(kind.nan()),
         // Filtered; a texel read alone keeps its bits.
         Inst::Image(image) => {
             image.texel == TexelType::F32 && matches!(image.op, ImageOp::Sample | ImageOp::Gather)

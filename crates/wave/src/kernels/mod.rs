@@ -32,6 +32,7 @@ mod note;
 mod operands;
 mod pair;
 mod probe;
+mod product;
 mod ray;
 pub mod regs;
 mod rows;
@@ -174,6 +175,7 @@ fn register(r: &mut Registry) {
     image::register(r);
     probe::register(r);
     note::register(r);
+    product::register(r);
     ray::register(r);
     un::register(r);
     bin::register(r);

@@ -7375,6 +7375,33 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceCalibrateableTimeDomainsKHR(
         )
     }
 }
+pub unsafe extern "system" fn vkGetPhysicalDeviceCooperativeMatrixPropertiesKHR(
+    physical_device: vk::PhysicalDevice,
+    p_property_count: *mut u32,
+    p_properties: *mut vk::CooperativeMatrixPropertiesKHR<'_>,
+) -> vk::Result {
+    if p_property_count.is_null() {
+        return guard::missing(
+            c"vkGetPhysicalDeviceCooperativeMatrixPropertiesKHR",
+            vk::Result::ERROR_UNKNOWN,
+        );
+    }
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::instance::physical_device::PhysicalDevice, _>(
+            c"vkGetPhysicalDeviceCooperativeMatrixPropertiesKHR",
+            physical_device,
+            vk::Result::ERROR_UNKNOWN,
+            |this| {
+                crate::legacy::generated::imp::get_physical_device_cooperative_matrix_properties_khr(
+                    this,
+                    p_property_count,
+                    p_properties,
+                )
+            },
+        )
+    }
+}
 pub unsafe extern "system" fn vkGetPhysicalDeviceDescriptorSizeEXT(
     physical_device: vk::PhysicalDevice,
     descriptor_type: vk::DescriptorType,
@@ -12486,6 +12513,13 @@ pub(crate) static ENTRIES: &[Entry] = &[
         level: Level::PhysicalDevice,
         core: 0,
         extensions: &[ext::VK_KHR_CALIBRATED_TIMESTAMPS],
+    },
+    Entry {
+        name: c"vkGetPhysicalDeviceCooperativeMatrixPropertiesKHR",
+        function: vkGetPhysicalDeviceCooperativeMatrixPropertiesKHR as *const (),
+        level: Level::PhysicalDevice,
+        core: 0,
+        extensions: &[ext::VK_KHR_COOPERATIVE_MATRIX],
     },
     Entry {
         name: c"vkGetPhysicalDeviceDescriptorSizeEXT",

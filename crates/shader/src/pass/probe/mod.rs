@@ -115,7 +115,8 @@ impl Probes {
             | Inst::Ballot(_)
             | Inst::First(_)
             | Inst::Shuffle(..)
-            | Inst::Reduce { .. } => (ProbeOp::Fence, None),
+            | Inst::Reduce { .. }
+            | Inst::Product { .. } => (ProbeOp::Fence, None),
             // Lanes without a neighbour take their own value in derivatives alone.
             Inst::Quad(op, _) if op.is_derivative() => (ProbeOp::Quad, None),
             Inst::Quad(..) => (ProbeOp::Fence, None),

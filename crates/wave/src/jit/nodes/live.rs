@@ -203,8 +203,9 @@ pub fn fields(program: &Program, pc: usize, mut f: impl FnMut(Reg, Field)) {
     field(op.c, l.c);
     more_registers(op).for_each(|r| field(r, l.registers));
     if !matches!(l.words, Words::None | Words::Data) {
-        for w in &program.code[pc + 1..pc + 1 + extension_words(op)] {
-            w.regs().into_iter().for_each(|r| field(r, l.registers));
+        let words = &program.code[pc + 1..pc + 1 + extension_words(op)];
+        for (i, r) in words.iter().flat_map(Op::regs).enumerate() {
+            field(r, l.extension(i));
         }
     }
     if op.code == Code::IMAGE {

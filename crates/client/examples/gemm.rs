@@ -1,0 +1,120 @@
+//! Products of matrices by VK_KHR_cooperative_matrix: checked against sums in f64, and timed.
+//! `gemm [SIZE] [DOWN ALONG]`
+
+use client::compute::KernelInfo;
+use client::cooperative::{Element, Gemm};
+use client::{Buffer, Context, Kernel, Library};
+use std::time::Instant;
+
+fn half(x: f32) -> u16 {
+    // Small integers only.
+    let bits = x.to_bits();
+    if x == 0.0 {
+        return 0;
+    }
+    let exponent = ((bits >> 23) & 255) as i32 - 127 + 15;
+    ((bits >> 16) & 0x8000) as u16 | (exponent as u16) << 10 | ((bits >> 13) & 0x3FF) as u16
+}
+
+fn write(e: Element, x: i32) -> Vec<u8> {
+    match e {
+        Element::F32 => (x as f32).to_le_bytes().to_vec(),
+        Element::F16 => half(x as f32).to_le_bytes().to_vec(),
+        Element::Bf16 => (((x as f32).to_bits() >> 16) as u16).to_le_bytes().to_vec(),
+        Element::S8 | Element::U8 => vec![x as u8],
+        _ => x.to_le_bytes().to_vec(),
+    }
+}
+
+fn main() {
+    let args: Vec<u32> = std::env::args().skip(1).filter_map(|a| a.parse().ok()).collect();
+    let size = args.first().copied().unwrap_or(512);
+    let tiles = [args.get(1).copied().unwrap_or(2), args.get(2).copied().unwrap_or(2)];
+    let mut float8 = vk::PhysicalDeviceShaderFloat8FeaturesEXT {
+        shader_float8: 1,
+        shader_float8_cooperative_matrix: 1,
+        ..Default::default()
+    };
+    let mut bfloat = vk::PhysicalDeviceShaderBfloat16FeaturesKHR {
+        shader_b_float16_type: 1,
+        shader_b_float16_cooperative_matrix: 1,
+        p_next: (&raw mut float8).cast(),
+        ..Default::default()
+    };
+    let mut cooperative = ash::vk::PhysicalDeviceCooperativeMatrixFeaturesKHR {
+        cooperative_matrix: 1,
+        p_next: (&raw mut bfloat).cast(),
+        ..Default::default()
+    };
+    let names = [c"VK_KHR_cooperative_matrix", c"VK_KHR_shader_bfloat16", c"VK_EXT_shader_float8"];
+    // SAFETY: a chain of features that outlives the call.
+    let context = Context::extended(Library::any().unwrap(), &names, (&raw mut cooperative).cast());
+    let context = context.unwrap();
+    let cases = [
+        (Element::F32, Element::F32, Element::F32),
+        (Element::F16, Element::F16, Element::F32),
+        (Element::F16, Element::F16, Element::F16),
+        (Element::Bf16, Element::Bf16, Element::F32),
+        (Element::S8, Element::S8, Element::S32),
+        (Element::U8, Element::U8, Element::U32),
+        (Element::S8, Element::U8, Element::S32),
+        (Element::U8, Element::S8, Element::S32),
+    ];
+    for (left, right, sum) in cases {
+        for by_column in [false, true] {
+            let g = Gemm {
+                left,
+                right,
+                sum,
+                m: size,
+                n: size,
+                k: size,
+                tiles,
+                subgroups: [2, 2],
+                by_column,
+                saturates: false,
+            };
+            let n = size as usize;
+            let value = |i: usize, e: Element| {
+                let x = (i.wrapping_mul(2654435761) >> 7) % 7;
+                if matches!(e, Element::U8) { x as i32 * 36 } else { x as i32 - 3 }
+            };
+            let a: Vec<i32> = (0..n * n).map(|i| value(i, left)).collect();
+            let b: Vec<i32> = (0..n * n).map(|i| value(i + 77, right)).collect();
+            let bytes = |v: &[i32], e: Element| v.iter().flat_map(|x| write(e, *x)).collect::<Vec<u8>>();
+            let stored: Vec<i32> =
+                if by_column { (0..n * n).map(|i| b[(i % n) * n + i / n]).collect() } else { b.clone() };
+            let (ba, bb) = (
+                Buffer::with(&context, &bytes(&a, left)).unwrap(),
+                Buffer::with(&context, &bytes(&stored, right)).unwrap(),
+            );
+            let bc = Buffer::new(&context, n * n * sum.bytes()).unwrap();
+            let words = g.spirv();
+            let spirv: Vec<u8> = words.iter().flat_map(|w| w.to_le_bytes()).collect();
+            let kernel =
+                Kernel::new(&context, &KernelInfo { spirv: &spirv, bindings: 3, push_size: 0 }).unwrap();
+            let commands = kernel.record(&[&ba, &bb, &bc], &[], &[([0; 3], g.groups())]).unwrap();
+            let mut best = f64::MAX;
+            for _ in 0..4 {
+                let t = Instant::now();
+                context.submit_and_wait(commands).unwrap();
+                best = best.min(t.elapsed().as_secs_f64());
+            }
+            let mut wrong = 0;
+            for i in (0..n).step_by(37) {
+                for j in 0..n {
+                    let want: i64 = (0..n).map(|k| a[i * n + k] as i64 * b[k * n + j] as i64).sum();
+                    let at = (i * n + j) * sum.bytes();
+                    let got = &bc.bytes()[at..at + sum.bytes()];
+                    wrong += (got != &write(sum, want as i32)[..]) as u32;
+                }
+            }
+            let rate = 2.0 * (n as f64).powi(3) / best / 1e9;
+            println!(
+                "{left:?} {right:?} {sum:?} {} {:.3} ms {rate:.1} G/s wrong {wrong}",
+                if by_column { "columns" } else { "rows" },
+                best * 1e3
+            );
+        }
+    }
+}
