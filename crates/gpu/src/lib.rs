@@ -18,6 +18,7 @@ mod pass_time;
 pub mod pipeline;
 pub mod process;
 pub mod query;
+pub mod record;
 pub mod steps;
 pub mod stripes;
 pub mod structure;
