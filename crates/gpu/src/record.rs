@@ -9,6 +9,7 @@ use machine::shared::Shared;
 use raster::recorded::PassLine;
 use serde::Serialize;
 use std::io::Write;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Arc, LazyLock};
 
 /// Made with the first command that is recorded, by that process; a child of a fork records nothing.
@@ -24,6 +25,8 @@ static RECORD: LazyLock<Option<(u32, Arc<Record>)>> = LazyLock::new(|| {
     }
 });
 
+static BEGUN: AtomicBool = AtomicBool::new(false);
+
 /// Whether any frame is recorded.
 #[inline]
 pub fn wanted() -> bool {
@@ -37,16 +40,16 @@ pub fn of(number: u64) -> Option<&'static Arc<Record>> {
         return None;
     }
     let (process, record) = RECORD.as_ref()?;
+    BEGUN.store(true, Relaxed);
     (*process == std::process::id()).then_some(record)
 }
 
 /// Brings everything to the files.
 pub fn flush() {
-    if !wanted() || LazyLock::get(&RECORD).is_none() {
+    if !BEGUN.load(Relaxed) {
         return;
     }
-    let Some((process, record)) = RECORD.as_ref().filter(|(p, _)| *p == std::process::id()) else { return };
-    let _ = process;
+    let Some((_, record)) = RECORD.as_ref().filter(|(p, _)| *p == std::process::id()) else { return };
     if let Err(e) = record.flush() {
         let _ = writeln!(std::io::stderr(), "tuff: TUFF_FRAME: {e}");
     }

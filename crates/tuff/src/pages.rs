@@ -70,6 +70,7 @@ const STATUS: [(&str, &[(&str, &str)]); 8] = [
             ("other", "the program's own"),
         ],
     ),
+    ("frame", &[("0", "success"), ("1", "nothing was recorded, or the record cannot be read")]),
     (
         "diff",
         &[

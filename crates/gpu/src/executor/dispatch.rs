@@ -130,8 +130,8 @@ impl Executor {
         let kind = WorkloadKind::Dispatch;
         let order = self.computed(kind, usage.into_inner(), counted, &name, &d.pipeline.title, uses);
         if let Some((to, line)) = found {
-            let of = self.told("dispatch", order, &self.place.labels().joined(), &name());
-            record::dispatch(to, of, &line);
+            let (label, name) = (self.place.labels().joined(), name());
+            record::dispatch(to, self.told("dispatch", order, &label, &name), &line);
         }
         if let Some(h) = &mut self.hazards {
             h.dispatched(d, &self.place);

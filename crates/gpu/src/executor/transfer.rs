@@ -62,7 +62,8 @@ impl Executor {
         let mut executed = self.publisher.executed(self.place.labels(), || (name.into(), MadeBy::default()));
         executed.uses = self.uses(|f, to| touches(c, f, to));
         if let Some(to) = self.recording() {
-            let of = self.told("transfer", executed.order(), &self.place.labels().joined(), name);
+            let label = self.place.labels().joined();
+            let of = self.told("transfer", executed.order(), &label, name);
             record::command(to, of, record::details(&self.shared, c));
         }
         self.job(

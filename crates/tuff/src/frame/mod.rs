@@ -52,8 +52,8 @@ pub fn run(args: &Args) -> Result<()> {
     if let Some(at) = args.pixel {
         let events = pixel::history(&recorded, at)?;
         match args.json {
-            true => sayln!("{}", serde_json::to_string(&events).map_err(|e| Error(e.to_string()))?),
-            false => say!("{}", pixel::text(&recorded, &events)),
+            true => println!("{}", serde_json::to_string(&events).map_err(|e| Error(e.to_string()))?),
+            false => print!("{}", pixel::text(&recorded, &events)),
         }
         return Ok(());
     }

@@ -27,7 +27,9 @@ pub fn channels(format: &Format, bytes: &[u8]) -> Vec<(char, Value)> {
     let mut all: Vec<(char, Value)> = format
         .components
         .iter()
-        .filter(|(_, offset, bits)| matches!(bits, 1..=64) && offset + bits <= 8 * bytes.len().min(16) as u32)
+        .filter(|(_, offset, bits)| {
+            (1..=64).contains(bits) && offset.saturating_add(*bits) <= 8 * bytes.len().min(16) as u32
+        })
         .map(|&(name, offset, bits)| {
             let mask = u64::MAX >> (64 - bits);
             (name, value(&format.class, (word >> offset) as u64 & mask, bits, name))

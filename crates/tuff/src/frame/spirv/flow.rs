@@ -267,10 +267,10 @@ impl<'m> Writer<'m> {
                 self.indent += 1;
                 self.edge(block, no);
                 self.region_or_jump(no, inside(end));
-                if self.lines.len() == mark + 1 {
+                if !self.broken && self.lines.len() == mark + 1 {
                     // There is nothing else.
                     self.lines.truncate(mark);
-                } else if empty && mark == before && self.lines[before - 1].text.starts_with("if (") {
+                } else if !self.broken && empty && mark == before && before > 0 && self.lines[before - 1].text.starts_with("if (") {
                     let text = format!("if (!{}) {{", closed(c));
                     self.lines[before - 1].text = text;
                     let names = std::mem::take(&mut self.lines[mark].names);

@@ -63,3 +63,54 @@ fn declarations(m: &Parts, out: &mut String) {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::path::{Path, PathBuf};
+
+    fn modules(folder: &Path, all: &mut Vec<PathBuf>) {
+        for e in std::fs::read_dir(folder).unwrap().flatten().map(|e| e.path()) {
+            if e.is_dir() && !e.ends_with("target") {
+                modules(&e, all);
+            } else if e.extension().is_some_and(|x| x == "spv") {
+                all.push(e);
+            }
+        }
+    }
+
+    /// All modules of the repository become source: each function is there, and none is too large but those that are meant to be.
+    #[test]
+    fn every_module_becomes_source() {
+        let mut all = vec![];
+        modules(Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/..")), &mut all);
+        assert!(all.len() > 300, "{} modules", all.len());
+        let mut broken = vec![];
+        for path in &all {
+            let Ok(m) = shader::Module::parse(shader::words(&std::fs::read(path).unwrap())) else { continue };
+            let Some(parts) = Parts::of(&m) else { continue };
+            let text = source(&parts);
+            assert!(parts.functions.iter().all(|f| text.contains(&format!(" {}(", parts.name(f.id)))), "{path:?}");
+            assert_eq!(text.matches('{').count(), text.matches('}').count(), "{path:?}\n{text}");
+            if text.contains("not structured") {
+                broken.push(path.display().to_string());
+            }
+        }
+        assert!(broken.len() * 50 < all.len(), "{broken:#?}");
+    }
+
+    /// A module's bytes may be any.
+    #[test]
+    fn bent_modules_do_no_harm() {
+        let good = std::fs::read(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/frame/plain.frag.spv")).unwrap();
+        for k in 0..2000usize {
+            let mut bytes = good.clone();
+            let at = 20 + k * 37 % (bytes.len() - 20);
+            bytes[at] ^= 1 << (k % 8);
+            let Ok(m) = shader::Module::parse(shader::words(&bytes)) else { continue };
+            if let Some(parts) = Parts::of(&m) {
+                source(&parts);
+            }
+        }
+    }
+}
