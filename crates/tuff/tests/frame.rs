@@ -7,6 +7,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 const SIZE: [usize; 2] = [72, 40];
+/// The first render pass among the commands: after a copy and a dispatch.
+const PASS: usize = 2;
 const PIXELS: usize = SIZE[0] * SIZE[1];
 
 struct Folder(temporary::Folder);
@@ -152,8 +154,7 @@ fn attachments_are_those_of_the_program_and_the_history_ends_with_them() {
         let (x, y) = at.split_once(',').unwrap();
         let [x, y] = [x, y].map(|n| n.parse::<usize>().unwrap());
         let events = folder.history(at);
-        let last = events.iter().rfind(|e| e["command"] == 3 && e["colors"][0]["attachment"] == 0);
-        let last = last.or(events.iter().rfind(|e| e["colors"][0].is_object() && e["command"] != 4));
+        let last = events.iter().rfind(|e| e["command"] == PASS && e["colors"][0].is_object());
         let after: Vec<u8> = serde_json::from_value(last.unwrap()["colors"][0]["after"].clone()).unwrap();
         assert_eq!(after, pixel(colour, [x, y]), "{at}: {events:#?}");
     }
@@ -199,12 +200,10 @@ fn fragments_are_counted_and_told_one_by_one() {
     // A pixel under a, b and c: b's fragment fails its depth test.
     let told = |at: &str| -> Vec<(String, String)> {
         let events = folder.history(at);
-        let first = events.iter().filter(|e| e["command"] == 3 || e["command"] == 2 || e["command"] == 1);
-        let first: Vec<&Value> = first.filter(|e| e["primitive"].is_number()).collect();
-        let pass = first[0]["command"].clone();
+        let own = events.iter().filter(|e| e["command"] == PASS && e["primitive"].is_number());
         let text = |v: &Value| v.as_str().unwrap().to_string();
         let label = |e: &Value| text(&commands[e["step"].as_u64().unwrap() as usize - 1]["label"]);
-        first.into_iter().filter(|e| e["command"] == pass).map(|e| (label(e), text(&e["result"]))).collect()
+        own.map(|e| (label(e), text(&e["result"]))).collect()
     };
     let pairs = |all: &[(&str, &str)]| -> Vec<(String, String)> {
         all.iter().map(|(a, b)| (a.to_string(), b.to_string())).collect()
