@@ -5,7 +5,8 @@ use ash::vk;
 use client::compute::{Kernel, KernelInfo};
 use client::context::Context;
 use client::graphics::{
-    Attachment, Bindings, Image, ImageInfo, Load, Pass, Pipeline, PipelineInfo, Resource, Sampler, barrier, over,
+    Attachment, Bindings, Image, ImageInfo, Load, Pass, Pipeline, PipelineInfo, Resource, Sampler, barrier,
+    over,
 };
 use client::{Buffer, Error, Library, Result};
 use std::ffi::CString;
@@ -38,7 +39,8 @@ struct Scene {
 }
 
 fn info(fragment: &'static [u8]) -> PipelineInfo<'static> {
-    let mut info = PipelineInfo::new(WHOLE, fragment, COLOUR).interleaved(&[(vk::Format::R32G32B32A32_SFLOAT, 16)]);
+    let mut info =
+        PipelineInfo::new(WHOLE, fragment, COLOUR).interleaved(&[(vk::Format::R32G32B32A32_SFLOAT, 16)]);
     info.push_size = 20;
     info.depth_format = DEPTH;
     info.stencil_format = DEPTH;
@@ -68,8 +70,7 @@ impl Scene {
             offset: vk::Offset2D { x: x as i32, y: y as i32 },
             extent: vk::Extent2D { width, height },
         };
-        let push: Vec<u8> =
-            d.colour.iter().chain([&d.depth]).flat_map(|f| f.to_le_bytes()).collect();
+        let push: Vec<u8> = d.colour.iter().chain([&d.depth]).flat_map(|f| f.to_le_bytes()).collect();
         // SAFETY: recording into a command buffer that has begun, in a pass, with live handles.
         unsafe {
             self.debug.cmd_begin_debug_utils_label(commands, &label);
@@ -107,9 +108,17 @@ fn main() -> Result<()> {
     let mut uniform = uniform;
     uniform.bytes_mut().copy_from_slice(&bytes);
     let sampler = Sampler::linear(&context)?;
-    let bindings = Bindings::new(&context, &[Resource::Uniform(&uniform), Resource::Texture(&grain, &sampler)])?;
+    let bindings =
+        Bindings::new(&context, &[Resource::Uniform(&uniform), Resource::Texture(&grain, &sampler)])?;
     // A triangle that covers everything, and one whose left edge is at x = 10.5 of the picture.
-    let places = [[-1.0, -1.0], [3.0, -1.0], [-1.0, 3.0], [10.5 / 36.0 - 1.0, -5.0], [9.0, 0.0], [10.5 / 36.0 - 1.0, 5.0]];
+    let places = [
+        [-1.0, -1.0],
+        [3.0, -1.0],
+        [-1.0, 3.0],
+        [10.5 / 36.0 - 1.0, -5.0],
+        [9.0, 0.0],
+        [10.5 / 36.0 - 1.0, 5.0],
+    ];
     let places: Vec<u8> =
         places.iter().flat_map(|[x, y]: &[f32; 2]| [*x, *y, 0.0, 1.0]).flat_map(f32::to_le_bytes).collect();
     let places = Buffer::with(&context, &places)?;
@@ -132,20 +141,76 @@ fn main() -> Result<()> {
     let grey = |v: f32, alpha: f32| [v, v, v, alpha];
     let draws = [
         // 16 × 8 pixels.
-        Draw { label: "a", pipeline: &opaque, scissor: [8, 4, 16, 8], depth: 0.5, colour: [0.2, 0.6, 0.6, 1.0], instances: 1 },
+        Draw {
+            label: "a",
+            pipeline: &opaque,
+            scissor: [8, 4, 16, 8],
+            depth: 0.5,
+            colour: [0.2, 0.6, 0.6, 1.0],
+            instances: 1,
+        },
         // Behind it but for four pixels: one column of four quads' halves.
-        Draw { label: "b", pipeline: &opaque, scissor: [15, 6, 10, 4], depth: 0.75, colour: [1.0, 0.0, 0.0, 1.0], instances: 1 },
+        Draw {
+            label: "b",
+            pipeline: &opaque,
+            scissor: [15, 6, 10, 4],
+            depth: 0.75,
+            colour: [1.0, 0.0, 0.0, 1.0],
+            instances: 1,
+        },
         // Half of white over eight of them.
-        Draw { label: "c", pipeline: &blended, scissor: [8, 4, 4, 2], depth: 0.25, colour: [1.0, 1.0, 1.0, 0.5], instances: 1 },
+        Draw {
+            label: "c",
+            pipeline: &blended,
+            scissor: [8, 4, 4, 2],
+            depth: 0.25,
+            colour: [1.0, 1.0, 1.0, 0.5],
+            instances: 1,
+        },
         // Every other column of 8 × 4 is discarded.
-        Draw { label: "d", pipeline: &holes, scissor: [40, 20, 8, 4], depth: 0.5, colour: [0.0, 0.0, 1.0, 1.0], instances: 1 },
+        Draw {
+            label: "d",
+            pipeline: &holes,
+            scissor: [40, 20, 8, 4],
+            depth: 0.5,
+            colour: [0.0, 0.0, 1.0, 1.0],
+            instances: 1,
+        },
         // All fail, and are marked; then all pass.
-        Draw { label: "e", pipeline: &marked, scissor: [0, 30, 8, 2], depth: 0.5, colour: [1.0, 1.0, 0.0, 1.0], instances: 1 },
-        Draw { label: "f", pipeline: &marked, scissor: [0, 30, 8, 2], depth: 0.5, colour: [0.0, 1.0, 0.0, 1.0], instances: 1 },
+        Draw {
+            label: "e",
+            pipeline: &marked,
+            scissor: [0, 30, 8, 2],
+            depth: 0.5,
+            colour: [1.0, 1.0, 0.0, 1.0],
+            instances: 1,
+        },
+        Draw {
+            label: "f",
+            pipeline: &marked,
+            scissor: [0, 30, 8, 2],
+            depth: 0.5,
+            colour: [0.0, 1.0, 0.0, 1.0],
+            instances: 1,
+        },
         // Twice over the same pixels, on both sides of where tiles meet.
-        Draw { label: "g", pipeline: &blended, scissor: [60, 0, 8, 8], depth: 0.5, colour: grey(0.8, 0.5), instances: 2 },
+        Draw {
+            label: "g",
+            pipeline: &blended,
+            scissor: [60, 0, 8, 8],
+            depth: 0.5,
+            colour: grey(0.8, 0.5),
+            instances: 2,
+        },
     ];
-    let last = Draw { label: "h", pipeline: &four, scissor: [0, 0, 72, 40], depth: 0.5, colour: grey(0.8, 1.0), instances: 1 };
+    let last = Draw {
+        label: "h",
+        pipeline: &four,
+        scissor: [0, 0, 72, 40],
+        depth: 0.5,
+        colour: grey(0.8, 1.0),
+        instances: 1,
+    };
     scene.context.run(|device, commands| {
         count.bind(commands, &[]);
         // SAFETY: recording into a command buffer that has begun.
@@ -162,7 +227,11 @@ fn main() -> Result<()> {
             draws.iter().for_each(|d| scene.draw(device, commands, d));
             // Cleared to green: 4 × 4 pixels.
             let value = vk::ClearValue { color: vk::ClearColorValue { float32: [0.0, 1.0, 0.0, 1.0] } };
-            let clear = vk::ClearAttachment { aspect_mask: vk::ImageAspectFlags::COLOR, color_attachment: 0, clear_value: value };
+            let clear = vk::ClearAttachment {
+                aspect_mask: vk::ImageAspectFlags::COLOR,
+                color_attachment: 0,
+                clear_value: value,
+            };
             let rect = vk::Rect2D {
                 offset: vk::Offset2D { x: 64, y: 32 },
                 extent: vk::Extent2D { width: 4, height: 4 },
@@ -180,7 +249,8 @@ fn main() -> Result<()> {
         let pass = Pass { colours: vec![many], size: SIZE, ..Pass::default() };
         pass.record(device, commands, |device, commands| {
             // The second triangle.
-            let push: Vec<u8> = last.colour.iter().chain([&last.depth]).flat_map(|f| f.to_le_bytes()).collect();
+            let push: Vec<u8> =
+                last.colour.iter().chain([&last.depth]).flat_map(|f| f.to_le_bytes()).collect();
             last.pipeline.bind(commands, Some(&scene.bindings), &push);
             // SAFETY: as above.
             unsafe {

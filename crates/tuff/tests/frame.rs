@@ -126,8 +126,7 @@ fn attachments_are_those_of_the_program_and_the_history_ends_with_them() {
     let (depth, rest) = rest.split_at(4 * PIXELS);
     let (stencil, resolved) = rest.split_at(PIXELS);
     let planes = |pass: usize| page.passes()[pass]["planes"].as_array().unwrap().clone();
-    let aspects: Vec<String> =
-        planes(0).iter().map(|p| p["aspect"].as_str().unwrap().to_string()).collect();
+    let aspects: Vec<String> = planes(0).iter().map(|p| p["aspect"].as_str().unwrap().to_string()).collect();
     let find = |aspect: &str| aspects.iter().position(|a| a == aspect).unwrap();
     let end = page.passes()[0]["commands"].as_array().unwrap().len() as u32 + 1;
     assert_eq!(end, 9, "seven draws and a clear");
@@ -148,7 +147,10 @@ fn attachments_are_those_of_the_program_and_the_history_ends_with_them() {
     // After a: its rectangle, and nothing else; after c: half of white over it.
     let after = |step| page.plane(0, find("colour"), 0, step);
     assert_eq!([pixel(&after(1), [8, 4]), pixel(&after(1), [7, 4])], [[51, 153, 153, 255], [0, 0, 0, 255]]);
-    assert_eq!([pixel(&after(2), [8, 4]), pixel(&after(3), [8, 4])], [[51, 153, 153, 255], [153, 204, 204, 191]]);
+    assert_eq!(
+        [pixel(&after(2), [8, 4]), pixel(&after(3), [8, 4])],
+        [[51, 153, 153, 255], [153, 204, 204, 191]]
+    );
     assert_eq!(pixel(&after(0), [70, 30]), [0, 0, 0, 255]);
     for at in ["8,4", "24,7", "16,7", "41,20", "40,20", "3,30", "63,3", "64,3", "65,33", "71,39"] {
         let (x, y) = at.split_once(',').unwrap();
@@ -188,11 +190,18 @@ fn fragments_are_counted_and_told_one_by_one() {
     let h = &page.passes()[1]["commands"][0]["sums"];
     let whole = (72 - 11) * 40;
     let (covered, samples) = (whole + 40, 4 * whole + 2 * 40);
-    assert_eq!(["covered", "shaded", "samples", "passed"].map(|k| h[k].as_u64().unwrap()), [covered, covered, samples, samples]);
+    assert_eq!(
+        ["covered", "shaded", "samples", "passed"].map(|k| h[k].as_u64().unwrap()),
+        [covered, covered, samples, samples]
+    );
     // The counters of the same draws.
     let capture: Value =
         serde_json::from_str(&std::fs::read_to_string(folder.path("scene/capture.json")).unwrap()).unwrap();
-    let pass = capture["passes"].as_array().unwrap().iter().find(|p| p["draws"].as_array().is_some_and(|d| d.len() == 7));
+    let pass = capture["passes"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .find(|p| p["draws"].as_array().is_some_and(|d| d.len() == 7));
     for (d, (label, sums)) in pass.unwrap()["draws"].as_array().unwrap().iter().zip(&expected) {
         let counted = d["counters"]["TuffFragmentInvocations"].as_u64().unwrap_or(0);
         assert_eq!((d["label"].as_str().unwrap(), counted), (*label, sums[1]));
@@ -216,11 +225,11 @@ fn fragments_are_counted_and_told_one_by_one() {
     // Two fragments of one draw: 0.8 by half over black, and again; 0.4 and 0.6 of 255.
     let events = folder.history("63,3");
     let of_g: Vec<&Value> = events.iter().filter(|e| e["step"] == 7 && e["primitive"].is_number()).collect();
-    let first = |k: &str| -> Vec<u8> {
-        of_g.iter().map(|e| e["colors"][0][k][0].as_u64().unwrap() as u8).collect()
-    };
+    let first =
+        |k: &str| -> Vec<u8> { of_g.iter().map(|e| e["colors"][0][k][0].as_u64().unwrap() as u8).collect() };
     assert_eq!((first("before"), first("after")), (vec![0, 102], vec![102, 153]));
-    let output: Vec<f32> = (0..4).map(|k| f32::from_bits(of_g[0]["colors"][0]["output"][k].as_u64().unwrap() as u32)).collect();
+    let output: Vec<f32> =
+        (0..4).map(|k| f32::from_bits(of_g[0]["colors"][0]["output"][k].as_u64().unwrap() as u32)).collect();
     assert_eq!(output, [0.8, 0.8, 0.8, 0.5]);
     assert_eq!(of_g[0]["depth"], 0.5);
 }
@@ -236,10 +245,16 @@ fn a_draw_shows_everything_that_it_is_drawn_with() {
     assert_eq!((&state["topology"], &state["depth"]["compare"]), (&"TRIANGLE_LIST".into(), &"LESS".into()));
     assert_eq!((&state["depth"]["test"], &state["depth"]["write"]), (&true.into(), &false.into()));
     assert_eq!(state["scissors"][0], serde_json::json!([8, 4, 4, 2]));
-    assert_eq!(state["blend"]["attachments"][0]["colour"], serde_json::json!(["SRC_ALPHA", "ADD", "ONE_MINUS_SRC_ALPHA"]));
+    assert_eq!(
+        state["blend"]["attachments"][0]["colour"],
+        serde_json::json!(["SRC_ALPHA", "ADD", "ONE_MINUS_SRC_ALPHA"])
+    );
     let bound = draw["bindings"]["bound"].as_array().unwrap();
     assert_eq!(bound.iter().map(|b| b["what"].as_str().unwrap()).collect::<Vec<_>>(), ["buffer", "image"]);
-    assert_eq!((&bound[1]["view"]["name"], &bound[1]["view"]["format"]), (&"grain".into(), &"R8G8B8A8_UNORM".into()));
+    assert_eq!(
+        (&bound[1]["view"]["name"], &bound[1]["view"]["format"]),
+        (&"grain".into(), &"R8G8B8A8_UNORM".into())
+    );
     let n = |v: &Value, k: usize| v[k].as_u64().unwrap() as usize;
     let data = &bound[0]["data"];
     let bytes = page.chunk(&format!("b{}", n(data, 0)))[n(data, 1)..][..n(data, 2)].to_vec();
@@ -278,7 +293,10 @@ fn a_draw_shows_everything_that_it_is_drawn_with() {
     assert_eq!(fields, [("tint", 0), ("turn", 16), ("steps[0]", 80), ("steps[1]", 96)]);
     // The dispatch, before it has run.
     let line = page.data["lines"].as_array().unwrap().iter().find(|l| l["kind"] == "dispatch").unwrap();
-    assert_eq!((&line["groups"], &line["local"]), (&serde_json::json!([2, 1, 1]), &serde_json::json!([4, 1, 1])));
+    assert_eq!(
+        (&line["groups"], &line["local"]),
+        (&serde_json::json!([2, 1, 1]), &serde_json::json!([4, 1, 1]))
+    );
 }
 
 /// The page has the same bytes on every number of threads and SIMD level, and recording changes no pixel.
@@ -316,7 +334,10 @@ fn bad_files_are_refused() {
     refused("{}", "line 1");
     refused("nothing", "line 1");
     refused(&good.replacen("\"area\":[0,0,72,40]", "\"area\":[0,0,99999999,40]", 1), "area");
-    refused(&good.replacen("\"bytes\":4,\"samples\":1,\"scale\"", "\"bytes\":400,\"samples\":1,\"scale\"", 1), "bytes a pixel");
+    refused(
+        &good.replacen("\"bytes\":4,\"samples\":1,\"scale\"", "\"bytes\":400,\"samples\":1,\"scale\"", 1),
+        "bytes a pixel",
+    );
     // Streams that end too soon.
     let data = folder.path("scene/frame/data.bin");
     std::fs::write(&lines, &good).unwrap();

@@ -1,9 +1,9 @@
 //! Traces of rays: work of the compute queue.
 
 use super::Executor;
-use crate::record;
 use crate::channel::WorkloadKind;
 use crate::exclusive;
+use crate::record;
 use crate::trace::{MAX_RAYS, Refused, Trace, launch};
 use ash::vk;
 use counters::{Counts, Event, Phase};
@@ -81,7 +81,11 @@ impl Executor {
         let uses = self.uses(|_, to| to.anything |= how::COMPUTE_READ | how::COMPUTE_WRITE);
         let order = self.computed(WorkloadKind::Trace, usage, counted, &name, &t.pipeline.title, uses);
         if let Some(to) = self.recording() {
-            record::command(to, self.told("trace rays", order, &self.place.labels().joined(), &name()), vec![]);
+            record::command(
+                to,
+                self.told("trace rays", order, &self.place.labels().joined(), &name()),
+                vec![],
+            );
         }
         if let Some(b) = done_by.blame {
             self.blame(b);

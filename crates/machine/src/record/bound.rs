@@ -181,7 +181,8 @@ fn inline(memory: &SetMemory, offset: u32, count: u32) -> Vec<u8> {
         [w.address, w.size, w.view, w.sampler].map(u64::to_le_bytes).concat()
     };
     let count = count.min(MOST_BYTES as u32);
-    let mut all: Vec<u8> = (0..count.div_ceil(32)).flat_map(|i| words(offset.saturating_add(i * 32))).collect();
+    let mut all: Vec<u8> =
+        (0..count.div_ceil(32)).flat_map(|i| words(offset.saturating_add(i * 32))).collect();
     all.truncate(count as usize);
     all
 }

@@ -107,7 +107,9 @@ fn made(surface: Surface, layer: u32, z: u32, depth: bool) -> Option<Made> {
         let v = range.map_or(v, |[a, b]| (v - a) / (b - a)).clamp(0.0, 1.0);
         ((if linear { encoded(v) } else { v }) * 255.0 + 0.5) as u8
     };
-    let alpha = |v: f32| if format.has_component(b'a') && class == ChannelClass::Float { v.clamp(0.0, 1.0) } else { 1.0 };
+    let alpha = |v: f32| {
+        if format.has_component(b'a') && class == ChannelClass::Float { v.clamp(0.0, 1.0) } else { 1.0 }
+    };
     let pixel = |s: &[f32; 4]| {
         let [r, g, b] = [0, 1, 2].map(|c| byte(s[if grey { 0 } else { c }]));
         [r, g, b, (alpha(s[3]) * 255.0 + 0.5) as u8]

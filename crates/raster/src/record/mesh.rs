@@ -196,7 +196,8 @@ impl MeshOut {
 
     /// `None`: there was nothing. `of`: which of its command's draws, and the view.
     fn fact_of(&self, to: &Record, (draw, view): (u32, Option<u32>)) -> Option<MeshOutFact> {
-        let indices: Vec<u32> = self.primitives.iter().flat_map(|p| p[..self.corners.min(3)].to_vec()).collect();
+        let indices: Vec<u32> =
+            self.primitives.iter().flat_map(|p| p[..self.corners.min(3)].to_vec()).collect();
         let positions: Vec<u32> = self.positions.iter().flatten().map(|v| v.to_bits()).collect();
         (!self.positions.is_empty() || self.lost > 0).then(|| MeshOutFact {
             draw,

@@ -130,8 +130,7 @@ impl PassRecord {
         });
         let p = &d.pipeline;
         let stages = p.programs().map(|(_, p)| p).chain(&p.task).chain(&p.fragment);
-        let bindings =
-            self.bindings(shared, &p.title, &mut stages.map(|p| &**p), &d.bindings);
+        let bindings = self.bindings(shared, &p.title, &mut stages.map(|p| &**p), &d.bindings);
         let call = d.what.nth(0);
         let call = CallFact {
             draws: d.what.count(),

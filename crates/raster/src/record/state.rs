@@ -180,7 +180,12 @@ impl StateFact {
                         enable: b.enable,
                         colour: [word(b.src_color), word(b.color_op), word(b.dst_color)],
                         alpha: [word(b.src_alpha), word(b.alpha_op), word(b.dst_alpha)],
-                        write: "RGBA".chars().zip(0..).filter(|(_, i)| b.write.as_raw() >> i & 1 != 0).map(|c| c.0).collect(),
+                        write: "RGBA"
+                            .chars()
+                            .zip(0..)
+                            .filter(|(_, i)| b.write.as_raw() >> i & 1 != 0)
+                            .map(|c| c.0)
+                            .collect(),
                     })
                     .collect(),
             },

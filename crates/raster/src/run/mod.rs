@@ -608,7 +608,8 @@ impl PassRun {
                 facts: self.facts,
             })
         });
-        let recorded = self.record.take().map(|r| Box::new(PassLine::new(&self.rendering, &self.targets, *r, shared)));
+        let recorded =
+            self.record.take().map(|r| Box::new(PassLine::new(&self.rendering, &self.targets, *r, shared)));
         (r, Ended { epochs: self.epochs, drawn: self.drawn, seen, recorded })
     }
 }

@@ -87,7 +87,8 @@ impl Fragments {
             }
             let (shaded, discarded) = (from.half()?, from.half()?);
             let mut masks = || from.masks(samples);
-            let (covered, bounds, stencil, depth, passed) = (masks()?, masks()?, masks()?, masks()?, masks()?);
+            let (covered, bounds, stencil, depth, passed) =
+                (masks()?, masks()?, masks()?, masks()?, masks()?);
             let mut z = vec![];
             if tested {
                 for l in lanes(any(&covered)) {
@@ -180,7 +181,9 @@ impl Sums {
 /// Whether fragments say nothing that planes contradict.
 pub fn fits(f: &Fragments, planes: &[Plane]) -> bool {
     let has = |(a, bytes): &(usize, usize)| {
-        planes.iter().any(|p| p.aspect == "colour" && p.bytes == *bytes && (p.attachment == *a || p.stands_in))
+        planes
+            .iter()
+            .any(|p| p.aspect == "colour" && p.bytes == *bytes && (p.attachment == *a || p.stands_in))
     };
     f.colors.iter().all(has)
 }

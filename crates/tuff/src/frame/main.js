@@ -22,8 +22,11 @@ async function begin() {
   listAll();
   keys();
   const first = rows.findIndex(r => r.pass !== undefined && r.step > 0 && passes[r.pass].data.commands[r.step - 1]?.kind === "draw");
-  const wanted = /^#(\d+)$/.exec(location.hash);
+  // #row/tab/x,y: a place that somebody has kept.
+  const wanted = /^#(\d+)(?:\/(\w+))?(?:\/(\d+),(\d+))?/.exec(location.hash);
+  if (wanted?.[2]) at.tab = wanted[2];
   await choose(wanted && rows[+wanted[1]] ? +wanted[1] : Math.max(0, first));
+  if (wanted?.[3]) await pick(+wanted[3], +wanted[4]);
 }
 
 // Rows: commands under their labels, a pass's under the pass.
@@ -76,7 +79,7 @@ async function choose(i) {
   r.element.classList.add("on");
   r.element.setAttribute("aria-selected", "true");
   r.element.scrollIntoView({ block: "nearest" });
-  try { history.replaceState(null, "", "#" + at.row); } catch { /* Not from every place. */ }
+  try { history.replaceState(null, "", `#${at.row}/${at.tab}`); } catch { /* Not from every place. */ }
   $("where").textContent = r.text;
   if (r.pass !== undefined) {
     const pass = passes[r.pass];
@@ -161,7 +164,9 @@ async function paint(mine) {
 const swatch = c => { const s = el("span", { class: "swatch" }); s.style.background = `rgb(${c})`; return s; };
 
 function scale(pass) {
-  const stage = $("stage"), fit = Math.min(stage.clientWidth / pass.w, Math.max(100, stage.clientHeight) / pass.h);
+  // On a small screen the page itself scrolls.
+  const stage = $("stage"), small = innerWidth <= 800;
+  const fit = Math.min(stage.clientWidth / pass.w, small ? Infinity : Math.max(100, stage.clientHeight) / pass.h);
   return at.zoom || Math.max(.05, fit);
 }
 function place(pass) {

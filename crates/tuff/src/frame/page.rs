@@ -136,7 +136,12 @@ impl Build<'_> {
     }
 
     /// Tiles of a pass: where they are; what became of each step's fragments; the chunks of what changed.
-    fn tiles(&mut self, pass: &Pass, number: usize, name: &str) -> Result<(Value, BTreeMap<u32, Sums>, [usize; 2])> {
+    fn tiles(
+        &mut self,
+        pass: &Pass,
+        number: usize,
+        name: &str,
+    ) -> Result<(Value, BTreeMap<u32, Sums>, [usize; 2])> {
         let mut sorted: Vec<&Tile> = pass.tiles.iter().collect();
         sorted.sort_by_key(|t| (t.layer, t.y, t.x, t.turn));
         let mut places = vec![];
@@ -153,7 +158,9 @@ impl Build<'_> {
                 match t.data {
                     Some(blob) => {
                         let bytes = self.from.bytes(blob)?;
-                        reader.read(&bytes).ok_or_else(|| Error(format!("{name}: a tile's stream is broken")))?;
+                        reader
+                            .read(&bytes)
+                            .ok_or_else(|| Error(format!("{name}: a tile's stream is broken")))?;
                     }
                     None => missing += 1,
                 }
@@ -238,7 +245,8 @@ impl Build<'_> {
                     None => Value::Null,
                 };
             }
-            let pictures = b.get_mut("view").and_then(|v| v.get_mut("pictures")).and_then(Value::as_array_mut);
+            let pictures =
+                b.get_mut("view").and_then(|v| v.get_mut("pictures")).and_then(Value::as_array_mut);
             for p in pictures.into_iter().flatten() {
                 let size = p.get("size").and_then(|s| Some([s.get(0)?.as_u64()?, s.get(1)?.as_u64()?]));
                 p["data"] = match (p.get("data").and_then(blob), size) {
@@ -278,11 +286,17 @@ impl Build<'_> {
         (pool, of)
     }
 
-    fn finish(mut self, title: &str, (lines, passes): (Vec<Value>, Vec<Value>), most: usize) -> Result<String> {
+    fn finish(
+        mut self,
+        title: &str,
+        (lines, passes): (Vec<Value>, Vec<Value>),
+        most: usize,
+    ) -> Result<String> {
         let mut left_out = std::mem::take(&mut self.lacks);
         let size = |chunks: &[Vec<u8>]| chunks.iter().map(|c| c.len().div_ceil(3) * 4 + 60).sum::<usize>();
         let fixed = [("c", &self.changes), ("b", &self.buffers), ("t", &self.texts)];
-        let mut chunks: Vec<(&str, Vec<Vec<u8>>)> = fixed.map(|(letter, pool)| (letter, pool.packed())).into();
+        let mut chunks: Vec<(&str, Vec<Vec<u8>>)> =
+            fixed.map(|(letter, pool)| (letter, pool.packed())).into();
         let (mut meshes, mut pictures) = (self.meshes.packed(), self.pictures.packed());
         let (pool, mut places) = self.fragments(passes.len());
         let mut fragments = pool.packed();
@@ -290,7 +304,10 @@ impl Build<'_> {
         let base: usize = chunks.iter().map(|(_, c)| size(c)).sum::<usize>() + 1_000_000;
         let over = |f: &[Vec<u8>], m: &[Vec<u8>], p: &[Vec<u8>]| base + size(f) + size(m) + size(p) > most;
         if over(&fragments, &meshes, &pictures) {
-            left_out.push("what shaders gave for each fragment, and pixels' values between fragments of one draw".into());
+            left_out.push(
+                "what shaders gave for each fragment, and pixels' values between fragments of one draw"
+                    .into(),
+            );
             for f in &mut self.fragments {
                 if let Some(read) = Fragments::read(&f.bytes) {
                     f.bytes = read.without_colors();

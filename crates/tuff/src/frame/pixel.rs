@@ -90,7 +90,9 @@ fn of_layer(
     let mut reader = Reader::new(pass);
     for t in &tiles {
         let Some(blob) = t.data else { continue };
-        reader.read(&r.bytes(blob)?).ok_or_else(|| Error(format!("{}: a tile's stream is broken", line.of.name)))?;
+        reader
+            .read(&r.bytes(blob)?)
+            .ok_or_else(|| Error(format!("{}: a tile's stream is broken", line.of.name)))?;
     }
     let zeros: Vec<Vec<u8>> = pass.planes.iter().map(|p| vec![0; p.bytes]).collect();
     let mut now = Now { base: zeros.clone(), running: zeros };
@@ -106,8 +108,12 @@ fn of_layer(
         if is_fragments {
             let (step, bytes) = &told.fragments[i];
             let broken = || Error(format!("{}: fragments are broken", line.of.name));
-            let f = Fragments::read(bytes).filter(|f| super::fragments::fits(f, &pass.planes)).ok_or_else(broken)?;
-            for p in f.pieces.iter().filter(|p| p.block == block && p.covered.iter().any(|m| m >> lane & 1 != 0)) {
+            let f = Fragments::read(bytes)
+                .filter(|f| super::fragments::fits(f, &pass.planes))
+                .ok_or_else(broken)?;
+            for p in
+                f.pieces.iter().filter(|p| p.block == block && p.covered.iter().any(|m| m >> lane & 1 != 0))
+            {
                 let mut e = fragment(&f, p, lane, pass, &mut now);
                 (e.command, e.step, e.name, e.layer) = (command, *step, name(*step), layer);
                 all.push(e);
@@ -119,7 +125,8 @@ fn of_layer(
         changed(c, (block, lane), pass, &mut now, |now, bytes| {
             // What fragments have told of already is no event of its own.
             let p = &pass.planes[c.plane as usize];
-            let last = all.last_mut().filter(|e| described == c.step && e.step == c.step && e.command == command);
+            let last =
+                all.last_mut().filter(|e| described == c.step && e.step == c.step && e.command == command);
             let (depth, stencil) = match p.aspect.as_str() {
                 "depth" => (Some(depth_of(bytes, p.scale)), None),
                 "stencil" => (None, bytes.first().copied()),
@@ -130,7 +137,12 @@ fn of_layer(
                 e.stencil_after = stencil.or(e.stencil_after);
                 return;
             }
-            let colour = Colour { attachment: p.attachment, output: None, before: now.to_vec(), after: bytes.to_vec() };
+            let colour = Colour {
+                attachment: p.attachment,
+                output: None,
+                before: now.to_vec(),
+                after: bytes.to_vec(),
+            };
             all.push(Event {
                 command,
                 step: c.step,
@@ -193,7 +205,10 @@ fn fragment(f: &Fragments, p: &Piece, l: usize, pass: &Pass, now: &mut Now) -> E
     };
     let of = |list: &[(usize, Vec<u8>)]| list.iter().find(|(lane, _)| *lane == l).map(|(_, b)| b.clone());
     let colors = f.colors.iter().enumerate().map(|(i, (attachment, _))| {
-        let plane = pass.planes.iter().position(|q| q.aspect == "colour" && q.attachment == *attachment && !q.stands_in);
+        let plane = pass
+            .planes
+            .iter()
+            .position(|q| q.aspect == "colour" && q.attachment == *attachment && !q.stands_in);
         let first = f.samples == 1 || passed & 1 != 0;
         let before = plane.filter(|_| first).map(|q| now.running[q].clone()).unwrap_or_default();
         let output = p.outputs[i].iter().find(|(lane, _)| *lane == l).map(|(_, w)| *w);
@@ -250,9 +265,12 @@ pub fn text(r: &Recorded, events: &[Event]) -> String {
             let _ = write!(out, ", depth {}", z as f32);
         }
         for c in &e.colors {
-            let Some(format) = pass.attachments.get(c.attachment).and_then(|a| a.format.as_ref()) else { continue };
+            let Some(format) = pass.attachments.get(c.attachment).and_then(|a| a.format.as_ref()) else {
+                continue;
+            };
             if let Some(o) = c.output {
-                let _ = write!(out, "\n          colour {} from the shader {}", c.attachment, words(format, o));
+                let _ =
+                    write!(out, "\n          colour {} from the shader {}", c.attachment, words(format, o));
             }
             let (before, after) = (shown(format, &c.before), shown(format, &c.after));
             let _ = write!(out, "\n          colour {} {before} → {after}", c.attachment);

@@ -67,7 +67,9 @@ impl Shader {
             let fields = block.map(|b| m.fields(b)).unwrap_or_default();
             // Of a block without a variable's name, the block's is known.
             let name = m.given(v.id).or_else(|| m.given(block?)).unwrap_or_default().to_string();
-            if let (Some(set), Some(binding)) = (number(Decoration::DescriptorSet), number(Decoration::Binding)) {
+            if let (Some(set), Some(binding)) =
+                (number(Decoration::DescriptorSet), number(Decoration::Binding))
+            {
                 self.resources.push(Resource { set, binding, name, ty: m.type_name(inner), fields });
             } else if v.storage == StorageClass::PushConstant {
                 self.push = fields;

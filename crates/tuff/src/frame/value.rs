@@ -106,15 +106,20 @@ mod tests {
         // 1.5 and −2; the least subnormal.
         let one = |bits: u16| channels(&half, &bits.to_le_bytes())[0].1;
         assert_eq!([0x3E00, 0xC000, 1].map(one), [1.5, -2.0, 2f64.powi(-24)].map(Value::Float));
-        let small = format("B10G11R11_UFLOAT_PACK32", "ufloat", &[('r', 0, 11), ('g', 11, 11), ('b', 22, 10)]);
+        let small =
+            format("B10G11R11_UFLOAT_PACK32", "ufloat", &[('r', 0, 11), ('g', 11, 11), ('b', 22, 10)]);
         let word = 0x3C0u32 | 0x3E0 << 11 | 0x1F0 << 22;
         // Exponent 15; mantissas 0, 1/2, 1/2.
         let v = channels(&small, &word.to_le_bytes());
         assert_eq!(v.iter().map(|c| c.1).collect::<Vec<_>>(), [1.0, 1.5, 1.5].map(Value::Float));
-        let shared = channels(&format("E5B9G9R9_UFLOAT_PACK32", "ufloat", &[]), &(1u32 | 24 << 27).to_le_bytes());
+        let shared =
+            channels(&format("E5B9G9R9_UFLOAT_PACK32", "ufloat", &[]), &(1u32 | 24 << 27).to_le_bytes());
         assert_eq!(shared[0], ('r', Value::Float(1.0)));
         let signed = format("R8_SNORM", "snorm", &[('r', 0, 8)]);
-        assert_eq!([0x80u8, 0x81, 127].map(|b| channels(&signed, &[b])[0].1), [-1.0, -1.0, 1.0].map(Value::Float));
+        assert_eq!(
+            [0x80u8, 0x81, 127].map(|b| channels(&signed, &[b])[0].1),
+            [-1.0, -1.0, 1.0].map(Value::Float)
+        );
         let whole = format("R8_SINT", "sint", &[('r', 0, 8)]);
         assert_eq!(channels(&whole, &[0xFE])[0].1, Value::Whole(-2));
     }

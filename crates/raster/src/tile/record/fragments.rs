@@ -79,7 +79,14 @@ pub struct Fragments {
 }
 
 /// Lanes that fail each test, of `mask`, as the tests will find them: nothing that is stored changes.
-pub fn explain(tests: &Tests, mask: u16, z: [f32; 16], zs: [f32; 16], st: [u8; 16], stored: &Stored) -> Failed {
+pub fn explain(
+    tests: &Tests,
+    mask: u16,
+    z: [f32; 16],
+    zs: [f32; 16],
+    st: [u8; 16],
+    stored: &Stored,
+) -> Failed {
     let run = |tests: &Tests| {
         let (mut zs, mut st) = (zs, st);
         let stored = Stored { zs: zs.as_mut_ptr(), st: st.as_mut_ptr(), write: false, ..*stored };

@@ -4,8 +4,8 @@
 
 mod fragments;
 
-pub use fragments::{LateTold, explain};
 use fragments::Fragments;
+pub use fragments::{LateTold, explain};
 
 use crate::layout::BLOCKS;
 use crate::tile::memory::plane::Plane;

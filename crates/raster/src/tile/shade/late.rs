@@ -129,7 +129,13 @@ unsafe fn late<S: Simd>(
         }
         if let Some(told) = shaded.told {
             let depths = zs.map(f32::from_bits);
-            let stored = Stored { zs: std::ptr::null_mut(), st: std::ptr::null_mut(), front, write: false, reference: reference.as_ref() };
+            let stored = Stored {
+                zs: std::ptr::null_mut(),
+                st: std::ptr::null_mut(),
+                front,
+                write: false,
+                reference: reference.as_ref(),
+            };
             let z = simd::ops::f_lanes(s, value);
             told.borrow_mut().tests(n, &z, explain(&plan.tests, tested, z, depths, st, &stored));
         }

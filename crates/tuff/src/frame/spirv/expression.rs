@@ -56,7 +56,10 @@ fn binary(op: Op) -> Option<&'static str> {
         Op::LogicalOr => "||",
         Op::LogicalAnd => "&&",
         Op::UGreaterThan | Op::SGreaterThan | Op::FOrdGreaterThan | Op::FUnordGreaterThan => ">",
-        Op::UGreaterThanEqual | Op::SGreaterThanEqual | Op::FOrdGreaterThanEqual | Op::FUnordGreaterThanEqual => ">=",
+        Op::UGreaterThanEqual
+        | Op::SGreaterThanEqual
+        | Op::FOrdGreaterThanEqual
+        | Op::FUnordGreaterThanEqual => ">=",
         Op::ULessThan | Op::SLessThan | Op::FOrdLessThan | Op::FUnordLessThan => "<",
         Op::ULessThanEqual | Op::SLessThanEqual | Op::FOrdLessThanEqual | Op::FUnordLessThanEqual => "<=",
         _ => return None,
@@ -176,7 +179,9 @@ pub fn of(m: &Parts, n: &mut dyn Names, i: &Instruction) -> String {
             }
             format!("with({}, {path} = {})", n.operand(whole), n.operand(a))
         }
-        Op::VectorExtractDynamic => format!("{}[{}]", inner(n, a), id(i, 1).map_or("?".into(), |k| n.operand(k))),
+        Op::VectorExtractDynamic => {
+            format!("{}[{}]", inner(n, a), id(i, 1).map_or("?".into(), |k| n.operand(k)))
+        }
         Op::VectorInsertDynamic => {
             let [part, at] = [1, 2].map(|k| id(i, k).map_or("?".into(), |k| n.operand(k)));
             format!("with({}, [{at}] = {part})", n.operand(a))
@@ -205,7 +210,8 @@ pub fn of(m: &Parts, n: &mut dyn Names, i: &Instruction) -> String {
         _ if format!("{op:?}").starts_with("Atomic") => atomic(n, i),
         _ => {
             let name = format!("{op:?}");
-            let mut name: String = name.strip_suffix("KHR").or(name.strip_suffix("EXT")).unwrap_or(&name).into();
+            let mut name: String =
+                name.strip_suffix("KHR").or(name.strip_suffix("EXT")).unwrap_or(&name).into();
             name[..1].make_ascii_lowercase();
             call(n, &name, &ids(i).collect::<Vec<_>>())
         }
@@ -245,8 +251,10 @@ fn shuffle(m: &Parts, n: &mut dyn Names, i: &Instruction, ty: &str) -> String {
             _ => parts.push((second, letter.into())),
         }
     }
-    let parts: Vec<String> =
-        parts.into_iter().map(|(second, l)| format!("{}.{l}", inner(n, if second { b } else { a }))).collect();
+    let parts: Vec<String> = parts
+        .into_iter()
+        .map(|(second, l)| format!("{}.{l}", inner(n, if second { b } else { a })))
+        .collect();
     format!("{ty}({})", parts.join(", "))
 }
 
@@ -276,7 +284,8 @@ fn extended(m: &Parts, n: &mut dyn Names, i: &Instruction) -> String {
         }
         _ => {
             // The kind of number shows in its operands.
-            let typed = ["FAbs", "SAbs", "FSign", "SSign", "FMin", "UMin", "SMin", "NMin", "FMax", "UMax", "SMax"];
+            let typed =
+                ["FAbs", "SAbs", "FSign", "SSign", "FMin", "UMin", "SMin", "NMin", "FMax", "UMax", "SMax"];
             let more = ["NMax", "FClamp", "UClamp", "SClamp", "NClamp", "FMix", "IMix"];
             let short = typed.iter().chain(&more).any(|t| *t == name);
             if short { name[1..].to_lowercase() } else { name.to_lowercase() }

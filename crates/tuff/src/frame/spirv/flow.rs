@@ -61,8 +61,15 @@ struct Writer<'m> {
 /// It may change what loads give.
 fn changes(op: Op) -> bool {
     let name = format!("{op:?}");
-    matches!(op, Op::Store | Op::CopyMemory | Op::FunctionCall | Op::ImageWrite | Op::ControlBarrier | Op::MemoryBarrier)
-        || name.starts_with("Atomic")
+    matches!(
+        op,
+        Op::Store
+            | Op::CopyMemory
+            | Op::FunctionCall
+            | Op::ImageWrite
+            | Op::ControlBarrier
+            | Op::MemoryBarrier
+    ) || name.starts_with("Atomic")
         || name.starts_with("RayQuery")
         || name.starts_with("Emit")
         || name.starts_with("EndPrimitive")
@@ -71,7 +78,8 @@ fn changes(op: Op) -> bool {
 
 /// It reads what others may change.
 fn reads(op: Op) -> bool {
-    matches!(op, Op::Load | Op::ImageRead | Op::ImageFetch | Op::ArrayLength) || format!("{op:?}").contains("Sample")
+    matches!(op, Op::Load | Op::ImageRead | Op::ImageFetch | Op::ArrayLength)
+        || format!("{op:?}").contains("Sample")
 }
 
 fn is_chain(op: Op) -> bool {
@@ -124,7 +132,8 @@ impl<'m> Writer<'m> {
                     *w.uses.entry(of).or_default() += 1;
                     // A phi's value is used at the end of the block that it comes from.
                     let phi = i.class.opcode == Op::Phi && k % 2 == 0;
-                    let from = if phi { id(i, k + 1).and_then(|b| f.by_id.get(&b)).copied() } else { Some(n) };
+                    let from =
+                        if phi { id(i, k + 1).and_then(|b| f.by_id.get(&b)).copied() } else { Some(n) };
                     w.used.insert(of, from.unwrap_or(n));
                 }
             }
@@ -235,7 +244,8 @@ impl<'m> Writer<'m> {
                 if is_loop || to.is_none() {
                     // One side leaves: the other goes on without braces.
                     let leaves = |t: u32| {
-                        [around.merge, around.next, around.header, around.switch].contains(&Some(t)) && Some(t) != around.end
+                        [around.merge, around.next, around.header, around.switch].contains(&Some(t))
+                            && Some(t) != around.end
                     };
                     let other = match (leaves(yes), leaves(no)) {
                         (true, _) => Some((c.clone(), yes, no)),
@@ -270,7 +280,12 @@ impl<'m> Writer<'m> {
                 if !self.broken && self.lines.len() == mark + 1 {
                     // There is nothing else.
                     self.lines.truncate(mark);
-                } else if !self.broken && empty && mark == before && before > 0 && self.lines[before - 1].text.starts_with("if (") {
+                } else if !self.broken
+                    && empty
+                    && mark == before
+                    && before > 0
+                    && self.lines[before - 1].text.starts_with("if (")
+                {
                     let text = format!("if (!{}) {{", closed(c));
                     self.lines[before - 1].text = text;
                     let names = std::mem::take(&mut self.lines[mark].names);
@@ -364,7 +379,8 @@ impl<'m> Writer<'m> {
     fn edge(&mut self, from: u32, to: u32) {
         let f = self.f;
         let Some(n) = f.by_id.get(&to) else { return };
-        let phis: Vec<&Instruction> = f.blocks[*n].code.iter().take_while(|i| i.class.opcode == Op::Phi).collect();
+        let phis: Vec<&Instruction> =
+            f.blocks[*n].code.iter().take_while(|i| i.class.opcode == Op::Phi).collect();
         let mut all = vec![];
         for p in phis {
             let all_ids: Vec<u32> = ids(p).collect();
@@ -383,9 +399,10 @@ impl<'m> Writer<'m> {
                 (*of, text, std::mem::take(&mut self.named))
             })
             .collect();
-        let meets = names.iter().enumerate().any(|(k, (_, _, named))| {
-            names[..k].iter().any(|(of, _, _)| named.contains(of))
-        });
+        let meets = names
+            .iter()
+            .enumerate()
+            .any(|(k, (_, _, named))| names[..k].iter().any(|(of, _, _)| named.contains(of)));
         if meets {
             for (of, text, named) in &names {
                 self.named.clone_from(named);
@@ -428,7 +445,13 @@ impl<'m> Writer<'m> {
                 return self.line(format!("{to} = {from};"), None);
             }
             // Lines, scopes and variables of debug information.
-            Op::ExtInst if self.m.imports.get(&id(i, 0).unwrap_or(0)).is_some_and(|s| s.starts_with("NonSemantic")) => {
+            Op::ExtInst
+                if self
+                    .m
+                    .imports
+                    .get(&id(i, 0).unwrap_or(0))
+                    .is_some_and(|s| s.starts_with("NonSemantic")) =>
+            {
                 return;
             }
             _ => {}
@@ -443,7 +466,8 @@ impl<'m> Writer<'m> {
             self.broken = true;
             text.clear();
         }
-        let Some(of) = i.result_id.filter(|_| i.result_type.is_some_and(|t| self.m.type_name(t) != "void")) else {
+        let Some(of) = i.result_id.filter(|_| i.result_type.is_some_and(|t| self.m.type_name(t) != "void"))
+        else {
             return self.line(format!("{text};"), None);
         };
         if is_chain(op) {
@@ -453,7 +477,8 @@ impl<'m> Writer<'m> {
             return;
         }
         let once = self.uses.get(&of) == Some(&1) && self.used.get(&of) == Some(&block);
-        let stays = !reads(op) || !rest.iter().take_while(|o| !ids(o).any(|u| u == of)).any(|o| changes(o.class.opcode));
+        let stays = !reads(op)
+            || !rest.iter().take_while(|o| !ids(o).any(|u| u == of)).any(|o| changes(o.class.opcode));
         // What a value that waits is made of must not change either.
         let kept = stays && self.stays(rest, of);
         let simple = matches!(op, Op::SampledImage | Op::Image) || self.is_handle(of);
@@ -545,7 +570,8 @@ impl<'m> Writer<'m> {
                 }
             }
         }
-        let mut above: Vec<u32> = above.into_iter().filter(|of| self.made.contains_key(of) && !self.locals.contains(of)).collect();
+        let mut above: Vec<u32> =
+            above.into_iter().filter(|of| self.made.contains_key(of) && !self.locals.contains(of)).collect();
         above.sort_unstable();
         for of in &above {
             let ty = self.types.get(of).copied().unwrap_or(0);
@@ -608,4 +634,3 @@ impl Writer<'_> {
         format!("{name}({})", arguments.join(", "))
     }
 }
-

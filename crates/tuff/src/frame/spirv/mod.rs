@@ -46,7 +46,8 @@ fn declarations(m: &Parts, out: &mut String) {
         }
         let place = m.layout(v.id);
         let storage = v.storage_word();
-        let qualifiers: String = [place.as_str(), storage].iter().filter(|s| !s.is_empty()).map(|s| format!("{s} ")).collect();
+        let qualifiers: String =
+            [place.as_str(), storage].iter().filter(|s| !s.is_empty()).map(|s| format!("{s} ")).collect();
         let inner = m.pointee(v.ty);
         match m.block_of(inner) {
             Some(block) => {
@@ -90,7 +91,10 @@ mod tests {
             let Ok(m) = shader::Module::parse(shader::words(&std::fs::read(path).unwrap())) else { continue };
             let Some(parts) = Parts::of(&m) else { continue };
             let text = source(&parts);
-            assert!(parts.functions.iter().all(|f| text.contains(&format!(" {}(", parts.name(f.id)))), "{path:?}");
+            assert!(
+                parts.functions.iter().all(|f| text.contains(&format!(" {}(", parts.name(f.id)))),
+                "{path:?}"
+            );
             assert_eq!(text.matches('{').count(), text.matches('}').count(), "{path:?}\n{text}");
             if text.contains("not structured") {
                 broken.push(path.display().to_string());

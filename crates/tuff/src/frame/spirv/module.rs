@@ -12,7 +12,6 @@ pub struct Variable {
     pub id: u32,
     pub ty: u32,
     pub storage: StorageClass,
-    pub initial: Option<u32>,
 }
 
 pub struct SpecConstant {
@@ -161,7 +160,9 @@ impl Parts {
                 return;
             }
             Op::MemberDecorate => {
-                if let (Some(of), Some(k), Some(Operand::Decoration(d))) = (id(i, 0), number(i, 1), i.operands.get(2)) {
+                if let (Some(of), Some(k), Some(Operand::Decoration(d))) =
+                    (id(i, 0), number(i, 1), i.operands.get(2))
+                {
                     let more = i.operands[3..].to_vec();
                     self.decorations.entry((of, Some(k))).or_default().push((*d, more));
                 }
@@ -174,7 +175,9 @@ impl Parts {
                 return;
             }
             Op::ExecutionMode => {
-                if let Some(Operand::ExecutionMode(rspirv::spirv::ExecutionMode::LocalSize)) = i.operands.get(1) {
+                if let Some(Operand::ExecutionMode(rspirv::spirv::ExecutionMode::LocalSize)) =
+                    i.operands.get(1)
+                {
                     let size = [2, 3, 4].map(|k| number(i, k).unwrap_or(1));
                     self.workgroup = Some(size);
                 }
@@ -182,7 +185,13 @@ impl Parts {
             }
             Op::Function => {
                 let (Some(id), Some(returns)) = (i.result_id, i.result_type) else { return };
-                self.functions.push(Function { id, returns, parameters: vec![], blocks: vec![], by_id: HashMap::new() });
+                self.functions.push(Function {
+                    id,
+                    returns,
+                    parameters: vec![],
+                    blocks: vec![],
+                    by_id: HashMap::new(),
+                });
                 return;
             }
             Op::FunctionEnd => return,
@@ -211,7 +220,7 @@ impl Parts {
         match (i.class.opcode, i.operands.first()) {
             (Op::Variable, Some(Operand::StorageClass(storage))) => {
                 let ty = i.result_type.unwrap_or(0);
-                self.globals.push(Variable { id: result, ty, storage: *storage, initial: id(i, 1) });
+                self.globals.push(Variable { id: result, ty, storage: *storage });
             }
             (Op::SpecConstant | Op::SpecConstantTrue | Op::SpecConstantFalse, _) => {
                 let number = match self.decoration(result, Decoration::SpecId) {
@@ -295,7 +304,10 @@ impl Parts {
     }
 
     pub fn members(&self, of: u32) -> Vec<u32> {
-        self.def(of).filter(|i| i.class.opcode == Op::TypeStruct).map(|i| ids(i).collect()).unwrap_or_default()
+        self.def(of)
+            .filter(|i| i.class.opcode == Op::TypeStruct)
+            .map(|i| ids(i).collect())
+            .unwrap_or_default()
     }
 
     pub fn is_block(&self, of: u32) -> bool {

@@ -66,7 +66,10 @@ impl Parts {
                 let rows = id(i, 0).and_then(|v| number(self.def(v)?, 1)).unwrap_or(4);
                 if rows == columns { format!("mat{rows}") } else { format!("mat{columns}x{rows}") }
             }
-            Op::TypeArray => format!("{}[{}]", inner(0), id(i, 1).map_or("?".into(), |n| self.constant(n))),
+            Op::TypeArray => {
+                let n = id(i, 1).map_or("?".into(), |n| self.constant(n));
+                format!("{}[{}]", inner(0), n.trim_end_matches('u'))
+            }
             Op::TypeRuntimeArray => format!("{}[]", inner(0)),
             Op::TypePointer => inner(1),
             Op::TypeStruct => self.given(ty).map_or_else(|| format!("Struct{ty}"), String::from),
@@ -161,7 +164,12 @@ impl Parts {
                     let offset = at.offset.saturating_add(number(Decoration::Offset).unwrap_or(0));
                     let row_major = self.decorated(of, Decoration::RowMajor).is_some();
                     let stride = number(Decoration::MatrixStride).unwrap_or(0);
-                    self.lay_out(member, Place { path, offset, row_major, stride, ..at.clone() }, deep + 1, all);
+                    self.lay_out(
+                        member,
+                        Place { path, offset, row_major, stride, ..at.clone() },
+                        deep + 1,
+                        all,
+                    );
                 }
             }
             Op::TypeArray => {
