@@ -181,7 +181,8 @@ function readout(pass) {
   const parts = [at.legend || ""];
   if (at.pixel) {
     const [x, y] = at.pixel;
-    const all = pass.data.planes.map((p, i) => p.stands_in ? null : `${p.aspect} ${pass.value(i, at.layer, Math.min(at.sample, p.samples - 1), x, y).map(shown).join(", ")}`).filter(Boolean);
+    const several = pass.data.planes.filter(p => p.aspect === "colour").length > 1;
+    const all = pass.data.planes.map((p, i) => p.stands_in ? null : `${p.aspect}${several && p.aspect === "colour" ? " " + p.attachment : ""} ${pass.value(i, at.layer, Math.min(at.sample, p.samples - 1), x, y).map(shown).join(", ")}`).filter(Boolean);
     parts.push(` · pixel ${x + pass.x}, ${y + pass.y}: ${all.join(" · ")}`);
   }
   $("legend").replaceChildren(...parts);

@@ -128,7 +128,8 @@ impl<'m> Writer<'m> {
                     w.types.insert(id, ty);
                     w.made.insert(id, n);
                 }
-                for (k, of) in ids(i).enumerate() {
+                let twice = i.class.opcode == Op::VectorShuffle && id(i, 0) == id(i, 1);
+                for (k, of) in ids(i).enumerate().skip(twice as usize) {
                     *w.uses.entry(of).or_default() += 1;
                     // A phi's value is used at the end of the block that it comes from.
                     let phi = i.class.opcode == Op::Phi && k % 2 == 0;
