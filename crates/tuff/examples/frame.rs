@@ -1,5 +1,6 @@
 //! The scene of the tests of `tuff frame`: `frame FILE` draws what the comments say, and writes what the attachments hold to the file: colour
-//! (four bytes a pixel), depth (f32), stencil, and the resolved colour of a second pass.
+//! (four bytes a pixel), depth (f32), stencil, and the resolved colour of a second pass. `frame FILE N`: sixteen times as large in both directions,
+//! with N draws in the first pass, the same ones again and again in other places.
 
 use ash::vk;
 use client::compute::{Kernel, KernelInfo};
@@ -13,6 +14,8 @@ use std::ffi::CString;
 use std::rc::Rc;
 
 const SIZE: [u32; 2] = [72, 40];
+/// Of many draws.
+const LARGE: u32 = 16;
 const COLOUR: vk::Format = vk::Format::R8G8B8A8_UNORM;
 const DEPTH: vk::Format = vk::Format::D32_SFLOAT_S8_UINT;
 
@@ -85,6 +88,9 @@ impl Scene {
 
 fn main() -> Result<()> {
     let to = std::env::args().nth(1).ok_or_else(|| Error("frame FILE".into()))?;
+    let many: Option<usize> = std::env::args().nth(2).and_then(|n| n.parse().ok());
+    let scale = if many.is_some() { LARGE } else { 1 };
+    let size = SIZE.map(|n| n * scale);
     let context =
         Context::of_instance(Library::any()?, &[ash::ext::debug_utils::NAME], &[], std::ptr::null_mut())?;
     let debug = ash::ext::debug_utils::Device::new(&context.instance, &context.device);
@@ -95,10 +101,10 @@ fn main() -> Result<()> {
         let _ = unsafe { debug.set_debug_utils_object_name(&info) };
         image
     };
-    let colour = named(Image::new(&context, ImageInfo::colour(COLOUR, SIZE))?, "picture");
-    let depth = Image::new(&context, ImageInfo::depth(DEPTH, SIZE))?;
-    let samples = Image::new(&context, ImageInfo { samples: 4, ..ImageInfo::colour(COLOUR, SIZE) })?;
-    let resolved = named(Image::new(&context, ImageInfo::colour(COLOUR, SIZE))?, "resolved");
+    let colour = named(Image::new(&context, ImageInfo::colour(COLOUR, size))?, "picture");
+    let depth = Image::new(&context, ImageInfo::depth(DEPTH, size))?;
+    let samples = Image::new(&context, ImageInfo { samples: 4, ..ImageInfo::colour(COLOUR, size) })?;
+    let resolved = named(Image::new(&context, ImageInfo::colour(COLOUR, size))?, "resolved");
     // One white texel; a tint and a matrix that the shader adds no times.
     let grain = named(Image::with_texels(&context, ImageInfo::texture(COLOUR, [1, 1]), &[255; 4])?, "grain");
     let uniforms: Vec<f32> = (0..20).map(|i| i as f32 * 0.5).collect();
@@ -220,11 +226,19 @@ fn main() -> Result<()> {
             colours: vec![Attachment::new(&colour, Load::colour([0.0, 0.0, 0.0, 1.0]))],
             depth: Some(Attachment::new(&depth, Load::depth(1.0, 0))),
             stencil: Some(Attachment::new(&depth, Load::depth(1.0, 0))),
-            size: SIZE,
+            size,
             ..Pass::default()
         };
         pass.record(device, commands, |device, commands| {
-            draws.iter().for_each(|d| scene.draw(device, commands, d));
+            for (i, d) in draws.iter().cycle().take(many.unwrap_or(draws.len())).enumerate() {
+                let [x, y, w, h] = d.scissor.map(|n| n * scale);
+                let away = |at: u32, by: usize, most: u32| match many {
+                    Some(_) => (at + (i * by) as u32) % most,
+                    None => at,
+                };
+                let scissor = [away(x, 37, size[0] - w), away(y, 23, size[1] - h), w, h];
+                scene.draw(device, commands, &Draw { scissor, ..*d });
+            }
             // Cleared to green: 4 × 4 pixels.
             let value = vk::ClearValue { color: vk::ClearColorValue { float32: [0.0, 1.0, 0.0, 1.0] } };
             let clear = vk::ClearAttachment {
@@ -246,7 +260,7 @@ fn main() -> Result<()> {
             store: false,
             ..Attachment::new(&samples, Load::colour([0.0, 0.0, 0.0, 1.0]))
         };
-        let pass = Pass { colours: vec![many], size: SIZE, ..Pass::default() };
+        let pass = Pass { colours: vec![many], size, ..Pass::default() };
         pass.record(device, commands, |device, commands| {
             // The second triangle.
             let push: Vec<u8> =
