@@ -4,7 +4,7 @@
 //! has a variable: it is declared where it is made, or at the function's begin if it is used outside the braces around that place. A phi is
 //! a variable that the edges to its block assign.
 
-use super::expression::{self, Names, closed};
+use super::expression::{self, Names};
 use super::module::{Function, Parts, id, ids, number};
 use rspirv::dr::{Instruction, Operand};
 use rspirv::spirv::Op;
@@ -18,29 +18,29 @@ const DEEP: usize = 96;
 const WIDE: usize = 8192;
 
 /// A line of a function, and the braces around it.
-struct Line {
+pub(super) struct Line {
     indent: usize,
-    text: String,
+    pub(super) text: String,
     /// The value that is made here.
     makes: Option<u32>,
     /// Values that it names.
-    names: Vec<u32>,
+    pub(super) names: Vec<u32>,
 }
 
 /// Where jumps lead.
 #[derive(Clone, Copy, Default)]
-struct Around {
+pub(super) struct Around {
     /// Of the innermost loop: header, merge and continue.
-    header: Option<u32>,
-    merge: Option<u32>,
-    next: Option<u32>,
+    pub(super) header: Option<u32>,
+    pub(super) merge: Option<u32>,
+    pub(super) next: Option<u32>,
     /// Of the innermost switch.
-    switch: Option<u32>,
+    pub(super) switch: Option<u32>,
     /// What follows without a jump.
-    end: Option<u32>,
+    pub(super) end: Option<u32>,
 }
 
-struct Writer<'m> {
+pub(super) struct Writer<'m> {
     m: &'m Parts,
     f: &'m Function,
     types: HashMap<u32, u32>,
@@ -51,11 +51,11 @@ struct Writer<'m> {
     /// Values that stand where they are used, and places that pointers name; with the values that these name.
     waiting: HashMap<u32, (String, Vec<u32>)>,
     locals: HashSet<u32>,
-    lines: Vec<Line>,
-    indent: usize,
+    pub(super) lines: Vec<Line>,
+    pub(super) indent: usize,
     named: Vec<u32>,
     deep: usize,
-    broken: bool,
+    pub(super) broken: bool,
 }
 
 /// It may change what loads give.
@@ -142,7 +142,7 @@ impl<'m> Writer<'m> {
         w
     }
 
-    fn line(&mut self, text: String, makes: Option<u32>) {
+    pub(super) fn line(&mut self, text: String, makes: Option<u32>) {
         if self.lines.len() >= MOST || text.len() > WIDE {
             self.broken = true;
             return;
@@ -151,12 +151,12 @@ impl<'m> Writer<'m> {
         self.lines.push(Line { indent: self.indent, text, makes, names });
     }
 
-    fn open(&mut self, text: String) {
+    pub(super) fn open(&mut self, text: String) {
         self.line(text, None);
         self.indent += 1;
     }
 
-    fn close(&mut self, text: &str) {
+    pub(super) fn close(&mut self, text: &str) {
         self.indent -= 1;
         self.line(text.into(), None);
     }
@@ -178,7 +178,7 @@ impl<'m> Writer<'m> {
     }
 
     /// A jump to where braces end, if the target is such a place.
-    fn jumps(&mut self, target: u32, around: Around) -> bool {
+    pub(super) fn jumps(&mut self, target: u32, around: Around) -> bool {
         let text = match Some(target) {
             t if t == around.end => return true,
             t if t == around.switch => "break;",
@@ -225,7 +225,6 @@ impl<'m> Writer<'m> {
         for (k, i) in body.iter().enumerate() {
             self.statement(i, &body[k + 1..], n);
         }
-        let inside = |end: Option<u32>| Around { end, ..around };
         let follows = match last.class.opcode {
             Op::Branch => {
                 let target = id(last, 0)?;
@@ -239,99 +238,8 @@ impl<'m> Writer<'m> {
                     Some(target)
                 }
             }
-            Op::BranchConditional => {
-                let c = self.operand(id(last, 0)?);
-                let (yes, no) = (id(last, 1)?, id(last, 2)?);
-                if is_loop || to.is_none() {
-                    // One side leaves: the other goes on without braces.
-                    let leaves = |t: u32| {
-                        [around.merge, around.next, around.header, around.switch].contains(&Some(t))
-                            && Some(t) != around.end
-                    };
-                    let other = match (leaves(yes), leaves(no)) {
-                        (true, _) => Some((c.clone(), yes, no)),
-                        (_, true) => Some((format!("!{}", closed(c.clone())), no, yes)),
-                        _ => None,
-                    };
-                    if let Some((c, gone, stays)) = other {
-                        self.open(format!("if ({c}) {{"));
-                        self.edge(block, gone);
-                        self.jumps(gone, around);
-                        self.close("}");
-                        self.edge(block, stays);
-                        if !is_loop {
-                            return if self.jumps(stays, around) { None } else { Some(stays) };
-                        }
-                        self.region_or_jump(stays, around);
-                        return self.turned(around, to);
-                    }
-                }
-                let end = if is_loop { around.end } else { to.or(around.end) };
-                self.open(format!("if ({c}) {{"));
-                self.edge(block, yes);
-                let before = self.lines.len();
-                self.region_or_jump(yes, inside(end));
-                let empty = self.lines.len() == before;
-                let mark = self.lines.len();
-                self.indent -= 1;
-                self.line("} else {".into(), None);
-                self.indent += 1;
-                self.edge(block, no);
-                self.region_or_jump(no, inside(end));
-                if !self.broken && self.lines.len() == mark + 1 {
-                    // There is nothing else.
-                    self.lines.truncate(mark);
-                } else if !self.broken
-                    && empty
-                    && mark == before
-                    && before > 0
-                    && self.lines[before - 1].text.starts_with("if (")
-                {
-                    let text = format!("if (!{}) {{", closed(c));
-                    self.lines[before - 1].text = text;
-                    let names = std::mem::take(&mut self.lines[mark].names);
-                    self.lines[before - 1].names.extend(names);
-                    self.lines.remove(mark);
-                }
-                self.close("}");
-                if is_loop { None } else { to.filter(|t| Some(*t) != around.end) }
-            }
-            Op::Switch => {
-                let c = self.operand(id(last, 0)?);
-                let default = id(last, 1)?;
-                let end = to.or(around.end);
-                let around = Around { switch: to, end: None, ..around };
-                self.open(format!("switch ({c}) {{"));
-                let mut cases: Vec<(u32, Vec<String>)> = vec![];
-                let mut k = 2;
-                while let (Some(value), Some(target)) = (last.operands.get(k), id(last, k + 1)) {
-                    let value = match value {
-                        Operand::LiteralBit32(v) => (*v as i32).to_string(),
-                        Operand::LiteralBit64(v) => v.to_string(),
-                        _ => "?".into(),
-                    };
-                    match cases.iter_mut().find(|(t, _)| *t == target) {
-                        Some((_, all)) => all.push(format!("case {value}:")),
-                        None => cases.push((target, vec![format!("case {value}:")])),
-                    }
-                    k += 2;
-                }
-                match cases.iter_mut().find(|(t, _)| *t == default) {
-                    Some((_, all)) => all.push("default:".into()),
-                    None => cases.push((default, vec!["default:".into()])),
-                }
-                for (at, (target, labels)) in cases.iter().enumerate() {
-                    self.line(labels.join(" "), None);
-                    self.indent += 1;
-                    self.edge(block, *target);
-                    // One case may go on with the next.
-                    let through = cases.get(at + 1).map(|c| c.0);
-                    self.region_or_jump(*target, Around { end: through, ..around });
-                    self.indent -= 1;
-                }
-                self.close("}");
-                end.filter(|t| to == Some(*t) && Some(*t) != around.end)
-            }
+            Op::BranchConditional => self.conditional(block, last, around, (is_loop, to)),
+            Op::Switch => self.switch(block, last, around, to),
             Op::ReturnValue => {
                 let value = self.operand(id(last, 0)?);
                 self.line(format!("return {value};"), None);
@@ -368,7 +276,7 @@ impl<'m> Writer<'m> {
     }
 
     /// A region, or the jump that stands for it.
-    fn region_or_jump(&mut self, target: u32, around: Around) -> bool {
+    pub(super) fn region_or_jump(&mut self, target: u32, around: Around) -> bool {
         let jumped = self.jumps(target, around);
         if !jumped {
             self.region(target, around);
@@ -377,7 +285,7 @@ impl<'m> Writer<'m> {
     }
 
     /// Assigns what the phis of a block take from another.
-    fn edge(&mut self, from: u32, to: u32) {
+    pub(super) fn edge(&mut self, from: u32, to: u32) {
         let f = self.f;
         let Some(n) = f.by_id.get(&to) else { return };
         let phis: Vec<&Instruction> =

@@ -1,8 +1,10 @@
 //! SPIR-V as readable source, for modules that bring none: expressions in place of one line an id, structured control flow, names where the
 //! module has them. It reads like GLSL and is meant for eyes: it need not compile.
 //!
-//! [`module`] gathers what is declared, [`types`] names types and lays out blocks, [`expression`] writes operations, [`flow`] statements.
+//! [`module`] gathers what is declared, [`types`] names types and lays out blocks, [`expression`] writes operations, [`flow`] statements,
+//! [`branch`] those that choose.
 
+mod branch;
 mod expression;
 mod flow;
 pub mod module;
