@@ -67,9 +67,10 @@ async function counted(pass, layer, wanted, what) {
   let total = 0;
   const jobs = pass.data.tiles.map(async ([l, tx, ty], tile) => {
     if (l !== layer) return;
-    await pass.pieces(tile, wanted, (_, p) => {
+    await pass.pieces(tile, wanted, (step, p) => {
       const x0 = tx - pass.x + (p.block & 15) * 4, y0 = ty - pass.y + (p.block >> 4) * 4;
-      const shades = p.quads !== 0;
+      // Of a draw that shades nothing (depth alone), what it covers counts.
+      const shades = pass.data.commands[step - 1]?.sums?.shaded > 0;
       for (let q = 0; q < 4; q++) {
         const own = (shades ? p.shaded : p.any) >> (4 * q) & 15;
         if (!own) continue;
