@@ -14,6 +14,7 @@ use crate::exclusive::{self, Turn};
 use crate::hazards::Tracker;
 use crate::pass_time;
 use crate::query::{InPass, Queries};
+use crate::record;
 use crate::stripes::Stripes;
 use crate::watch::{Pulse, submission_time};
 use ash::vk;
@@ -22,6 +23,7 @@ use counters::bound::Spent;
 use machine::count;
 use machine::facts::{self, Finder, Uses};
 use machine::lost::{Blame, Limits, Place, Told, Why};
+use machine::record::Record;
 use machine::sanitizer;
 use machine::shared::Shared;
 use machine::time::{Line, Span};
@@ -209,6 +211,7 @@ impl Executor {
                     &self.scratches,
                     captured,
                     observed,
+                    self.recording(),
                 )));
                 if let Some(h) = &mut self.hazards {
                     h.pass_begins(rendering, &self.place);
@@ -218,8 +221,8 @@ impl Executor {
             Command::Draw(n, _) => self.draw(draws, *n as usize),
             Command::BeginFeedback { targets, counters } => self.begin_feedback(targets, counters),
             Command::EndFeedback { counters } => self.end_feedback(counters),
-            Command::ClearAttachments { attachments, rects } => self.in_pass(|p, _, _| {
-                p.clear(attachments, rects);
+            Command::ClearAttachments { attachments, rects } => self.in_pass(|p, _, place| {
+                p.clear(attachments, rects, place);
                 Ok(())
             }),
             Command::EndRendering => {
@@ -425,6 +428,9 @@ impl Executor {
             executed.uses = p.uses();
             let (result, mut ended) = p.end(&self.shared);
             channel::traced(&executed, &self.shared.rays_begun.take());
+            if let Some((to, line)) = self.recording().zip(ended.recorded.take()) {
+                record::pass(to, self.told("render pass", executed.order(), &labels.joined(), &name), &line);
+            }
             if let Some(h) = &mut self.hazards {
                 h.pass_ended(&name, &self.place);
             }
@@ -477,6 +483,21 @@ impl Executor {
                 self.blame(b);
             }
         }
+    }
+
+    /// Where what is executed now is recorded, if it is.
+    fn recording(&self) -> Option<&'static Arc<Record>> {
+        if !record::wanted() {
+            return None;
+        }
+        let (_, frame, submission) = self.publisher.at();
+        record::of(frame.unwrap_or(submission))
+    }
+
+    /// A command of a record.
+    fn told<'a>(&self, kind: &'static str, order: u64, label: &'a str, name: &'a str) -> record::Of<'a> {
+        let ([device, queue], frame, submission) = self.publisher.at();
+        record::Of { kind, device, queue, frame, submission, order, label, name }
     }
 
     /// Where the pass under way is, if there is one.

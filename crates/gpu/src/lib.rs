@@ -19,6 +19,7 @@ mod pass_time;
 pub mod pipeline;
 pub mod process;
 pub mod query;
+pub mod record;
 mod remote;
 pub mod steps;
 pub mod stripes;

@@ -43,7 +43,7 @@ pub struct ImageFact {
 static IMAGES: Mutex<Vec<ImageFact>> = Mutex::new(Vec::new());
 
 /// The name that the application gave to an image; empty if it gave none.
-fn name(report: &dyn Report, i: &Image) -> String {
+pub fn name(report: &dyn Report, i: &Image) -> String {
     let called = match i.handle.load(Relaxed) {
         0 => return String::new(),
         handle => report.called(handle),

@@ -1,10 +1,11 @@
 //! What lost a device: the command, the pipeline, the shader and its block, for the one line that says so.
 
+use crate::sources::Sources;
 use parking_lot::Mutex;
 use shader::bytecode::{BlockRange, Code, Program};
 use shader::ir::{Origin, Stage};
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 use wave::{Fault, Stop};
 
@@ -17,11 +18,13 @@ pub struct Title {
     shaders: u64,
     /// What the application calls it, or its handle.
     given: Mutex<String>,
+    /// While frames are recorded.
+    sources: OnceLock<Sources>,
 }
 
 impl Title {
     pub fn new(entries: impl Into<String>, shaders: u64) -> Arc<Title> {
-        Arc::new(Title { entries: entries.into(), shaders, given: Default::default() })
+        Arc::new(Title { entries: entries.into(), shaders, ..Title::default() })
     }
     pub fn shaders(&self) -> u64 {
         self.shaders
@@ -40,6 +43,13 @@ impl Title {
     }
     pub fn entries(&self) -> &str {
         &self.entries
+    }
+    /// What it was made of, if frames are recorded.
+    pub fn sources(&self) -> Option<&Sources> {
+        self.sources.get()
+    }
+    pub fn made_of(&self, sources: impl FnOnce() -> Sources) {
+        self.sources.get_or_init(sources);
     }
     pub fn call(&self, name: impl Into<String>) {
         *self.given.lock() = name.into();

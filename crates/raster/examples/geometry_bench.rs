@@ -107,7 +107,7 @@ fn main() {
 
     let shared = &Shared::new(Arc::new(|m: &str| eprintln!("{m}")), true).expect("a device");
     let host = machine::host::DeviceHost::at(shared, 0);
-    let prepared = Prepared::new(&draw.pipeline, &draw.state, area, None);
+    let prepared = Prepared::new(&draw.pipeline, &draw.state, area, None, false);
     let mut primitives = 0;
     let (mut geometry, mut binning) = (f64::MAX, f64::MAX);
     let began = Instant::now();
@@ -128,6 +128,7 @@ fn main() {
             view: None,
             tables: &[],
             prepared: &prepared,
+            record: None,
         };
         let tiles = Tiles::new(area, ctx.grid, 1, None);
         let t = Instant::now();

@@ -2,6 +2,7 @@
 
 use crate::facts::{DrawFacts, PassFacts};
 use crate::picture::Picture;
+use crate::recorded::PassLine;
 use crate::regions::Map;
 use crate::statistics::Epochs;
 use counters::cost::{self, MainPhase};
@@ -20,6 +21,8 @@ pub struct Ended {
     pub drawn: Drawn,
     /// For a capture.
     pub seen: Option<Box<Seen>>,
+    /// Of a recorded frame.
+    pub recorded: Option<Box<PassLine>>,
 }
 
 /// What a capture has of a render pass besides counts.

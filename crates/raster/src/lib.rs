@@ -17,6 +17,8 @@ pub mod layout;
 pub mod pass;
 pub mod picture;
 pub mod prim;
+pub mod record;
+pub mod recorded;
 pub mod regions;
 pub mod run;
 pub mod state;

@@ -134,8 +134,19 @@ pub const FRAMES: Variable<Place> = Variable {
 };
 pub const FRAME_NUMBERS: Variable<Ranges> = Variable {
     name: "TUFF_FRAME_NUMBERS",
-    kind: Ranges,
+    kind: Ranges { least: 1 },
     meaning: "the frames that `TUFF_FRAMES` writes, counted from 1; default: all",
+};
+pub const FRAME: Variable<Ranges> = Variable {
+    name: "TUFF_FRAME",
+    kind: Ranges { least: 0 },
+    meaning: "the frames that a capture (`TUFF_CAPTURE`) records draw by draw, by their numbers there; of a program that presents \
+              nothing, submissions, counted from 0; `tuff run --frame` sets it ([docs/frame.md](docs/frame.md))",
+};
+pub const FRAME_MIB: Variable<Number> = Variable {
+    name: "TUFF_FRAME_MIB",
+    kind: Number { form: "n", least: 1, most: 1 << 20 },
+    meaning: "what such records may take on the disk, in MiB; default: 2048. What is beyond it is left out",
 };
 pub const UNDEFINED: Variable<OneOf<Undefined>> = Variable {
     name: "TUFF_UNDEFINED",
@@ -259,6 +270,10 @@ pub struct Settings {
     /// The folder for presented frames, and their numbers; empty: all.
     pub frames: Option<PathBuf>,
     pub frame_numbers: Vec<RangeInclusive<u64>>,
+    /// Frames that a capture records draw by draw; empty: none.
+    pub frame: Vec<RangeInclusive<u64>>,
+    /// Bytes that they may take.
+    pub frame_bytes: u64,
     /// Poison while shaders are sanitised, keep otherwise.
     pub undefined: Option<Undefined>,
     pub shader_dump: Option<PathBuf>,
@@ -369,6 +384,8 @@ impl Settings {
             }),
             frames: r.get(&FRAMES),
             frame_numbers: r.get(&FRAME_NUMBERS).unwrap_or_default(),
+            frame: r.get(&FRAME).unwrap_or_default(),
+            frame_bytes: r.get(&FRAME_MIB).unwrap_or(2048) << 20,
             undefined: r.get(&UNDEFINED),
             processes: r.get(&PROCESSES),
             listen: r.get(&LISTEN),
@@ -447,6 +464,8 @@ mod tests {
             ("TUFF_DEBUG_AT", "vertex:3,1;end"),
             ("TUFF_FRAMES", "h"),
             ("TUFF_FRAME_NUMBERS", "1,5-10"),
+            ("TUFF_FRAME", "0,7-8"),
+            ("TUFF_FRAME_MIB", "3"),
             ("TUFF_UNDEFINED", "keep"),
             ("TUFF_PROCESSES", "g"),
             ("TUFF_SHADER_DUMP", "c"),
@@ -481,6 +500,8 @@ mod tests {
             },
             frames: Some("h".into()),
             frame_numbers: vec![1..=1, 5..=10],
+            frame: vec![0..=0, 7..=8],
+            frame_bytes: 3 << 20,
             undefined: Some(Undefined::Keep),
             processes: Some("g".into()),
             shader_dump: Some("c".into()),

@@ -1,7 +1,7 @@
 //! README's table of settings.
 
 use crate::{
-    CACHE_KEY, CAPTURE, CONFORMANCE, COUNTERS, DEBUG, DEBUG_AT, DEVICE_TYPE, FRAME_NUMBERS, FRAMES, GPU,
+    CACHE_KEY, CAPTURE, CONFORMANCE, COUNTERS, DEBUG, DEBUG_AT, DEVICE_TYPE, FRAME, FRAME_MIB, FRAME_NUMBERS, FRAMES, GPU,
     INSTRUMENT, INTERFACES, JIT, JIT_DUMP, Kind, LISTEN, LOG, PROCESSES, RAYS, REFRESH, SANITIZE, SHADER_DUMP, SIMD,
     THREADS, TRACE, UNDEFINED, Variable, WATCHDOG_MS,
 };
@@ -25,7 +25,7 @@ fn row<K: Kind>(v: &Variable<K>) -> Row {
 }
 
 /// All variables, in README's order.
-pub fn rows() -> [Row; 26] {
+pub fn rows() -> [Row; 28] {
     [
         row(&THREADS),
         row(&LOG),
@@ -44,6 +44,8 @@ pub fn rows() -> [Row; 26] {
         row(&DEBUG_AT),
         row(&FRAMES),
         row(&FRAME_NUMBERS),
+        row(&FRAME),
+        row(&FRAME_MIB),
         row(&UNDEFINED),
         row(&PROCESSES),
         row(&LISTEN),

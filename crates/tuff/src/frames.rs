@@ -27,9 +27,9 @@ pub struct Args {
 
 /// As the driver reads them.
 fn numbers(text: &str) -> std::result::Result<String, String> {
-    match settings::Ranges.read(text.as_ref()) {
+    match settings::FRAME_NUMBERS.kind.read(text.as_ref()) {
         Some(_) => Ok(text.into()),
-        None => Err(settings::Ranges.allowed()),
+        None => Err(settings::FRAME_NUMBERS.kind.allowed()),
     }
 }
 

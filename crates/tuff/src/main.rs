@@ -12,6 +12,7 @@ mod coverage;
 mod debug;
 mod demo;
 mod diff;
+mod frame;
 mod frames;
 mod gl;
 mod info;
@@ -56,6 +57,8 @@ enum Task {
     Debug(debug::Args),
     /// Run a program and write the frames that it presents as PNG files (docs/pictures.md).
     Frames(frames::Args),
+    /// Make an HTML page of a recorded frame to step through: draws, state, meshes, attachments after each draw, pixels' histories.
+    Frame(frame::Args),
     /// Compare pictures with golden ones; fails if they differ by more than allowed (docs/pictures.md).
     Compare(compare::Args),
     /// Run an OpenGL program on Tuff, through Mesa's zink, with GL_AMD_performance_monitor.
@@ -109,6 +112,7 @@ impl Task {
             Task::Report(_)
             | Task::Diff(_)
             | Task::Compare(_)
+            | Task::Frame(_)
             | Task::Advise(_)
             | Task::Whatif(_)
             | Task::Instrument(_)
@@ -140,6 +144,7 @@ fn main() -> ExitCode {
         Task::Overhead(args) => overhead::run(&args),
         Task::Report(args) => report::run(&args),
         Task::Advise(args) => advise::run(&args),
+        Task::Frame(args) => frame::run(&args),
         Task::Whatif(args) => whatif::run(&args),
         Task::Run(args) => return ended(run::run(&args)),
         Task::Sanitize(args) => return ended(sanitize::run(&args)),

@@ -77,6 +77,7 @@ const STATUS: [(&str, &[(&str, &str)]); 9] = [
             ("other", "the program's own"),
         ],
     ),
+    ("frame", &[("0", "success"), ("1", "nothing was recorded, or the record cannot be read")]),
     (
         "top",
         &[

@@ -36,6 +36,11 @@ fn a_closed_pipe_ends_in_quiet() {
     run.args(["run", "--check", "--capture", &file("capture"), "--", "sh", "-c", &line]);
     let ran = run.output().unwrap();
     assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));
+    std::fs::create_dir_all(folder.0.join("recorded/frame")).unwrap();
+    std::fs::write(folder.0.join("recorded/frame/data.bin"), []).unwrap();
+    let pass = r#"{"kind":"render pass","device":0,"queue":0,"frame":null,"submission":0,"order":0,"label":"","name":"4x4",
+        "area":[0,0,4,4],"layers":1,"attachments":[],"planes":[],"subpasses":[],"states":[],"commands":[],"tiles":[]}"#;
+    std::fs::write(folder.0.join("recorded/frame/commands.jsonl"), pass.replace('\n', "")).unwrap();
     let module = concat!(env!("CARGO_MANIFEST_DIR"), "/shaders/city.frag.spv").to_string();
     let words = |line: &str| {
         let word = |w: &str| match w.strip_prefix('@') {
@@ -71,6 +76,8 @@ fn a_closed_pipe_ends_in_quiet() {
         ("advise @capture --markdown @advice.md", Some("advice.md")),
         ("whatif @capture --cores 4", None),
         ("top --once -- true", None),
+        ("frame @recorded -o @stepped.html", Some("stepped.html")),
+        ("frame @recorded --pixel 1,1", None),
         ("child", None),
     ];
     let help = Command::new(env!("CARGO_BIN_EXE_tuff")).arg("--help").output().unwrap();

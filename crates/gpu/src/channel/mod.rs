@@ -309,6 +309,11 @@ impl Publisher {
         }
     }
 
+    /// Device and queue, the frame under way, and the submission.
+    pub fn at(&self) -> ([u32; 2], Option<u64>, u64) {
+        ([self.device, self.queue], self.frame(), self.begun.saturating_sub(1))
+    }
+
     fn frame(&self) -> Option<u64> {
         match self.told {
             true => self.frame.map(|f| f.id),

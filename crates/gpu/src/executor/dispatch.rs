@@ -6,12 +6,14 @@ use crate::channel::{self, MadeBy, WorkloadKind};
 use crate::chunks::Chunks;
 use crate::command::Dispatch;
 use crate::exclusive;
+use crate::record;
 use ash::vk;
 use counters::{Counts, Curve, Event, Phase, cost};
 use machine::facts::{Uses, how};
 use machine::host::DeviceHost;
 use machine::instrumentation::{Blocks, Work};
 use machine::lost::{Blame, Title};
+use machine::record::bound::{self, Seen};
 use machine::sanitizer::{self, Sanitizer};
 use machine::time::Ahead;
 use machine::{count, debugger};
@@ -30,6 +32,13 @@ impl Executor {
         }
         let _turn = exclusive::shared();
         let program = &d.pipeline.program;
+        // (What is bound is recorded as it is before.)
+        let found = self.recording().map(|to| {
+            let programs = std::iter::once(&**program);
+            let bindings =
+                bound::find(to, &self.shared, &d.pipeline.title, programs, &d.bindings, &mut Seen::default());
+            (to, record::Dispatched { groups, local: program.workgroup, bindings })
+        });
         let size = program.workgroup.iter().map(|&n| n as u64).product::<u64>();
         let instrumented = d.instrumentation.as_ref().filter(|_| program.profile.mark_count > 0);
         let tables = d.bindings.tables();
@@ -120,7 +129,11 @@ impl Executor {
             to.shader(f, program, &d.bindings, how::COMPUTE_READ, how::COMPUTE_WRITE);
         });
         let kind = WorkloadKind::Dispatch;
-        self.computed(kind, usage.into_inner(), counted, name, &d.pipeline.title, uses);
+        let order = self.computed(kind, usage.into_inner(), counted, &name, &d.pipeline.title, uses);
+        if let Some((to, line)) = found {
+            let (label, name) = (self.place.labels().joined(), name());
+            record::dispatch(to, self.told("dispatch", order, &label, &name), &line);
+        }
         if let Some(h) = &mut self.hazards {
             h.dispatched(d, &self.place);
         }
@@ -129,7 +142,8 @@ impl Executor {
         }
     }
 
-    /// The job of what ran on the compute queue: its counts from its use, with each size of L2, and its record.
+    /// The job of what ran on the compute queue: its counts from its use, with each size of L2, and its record. Its place among
+    /// the process's records.
     pub(super) fn computed(
         &mut self,
         kind: WorkloadKind,
@@ -138,7 +152,7 @@ impl Executor {
         name: impl Fn() -> String,
         title: &Arc<Title>,
         uses: Option<Box<Uses>>,
-    ) {
+    ) -> u64 {
         let model = self.shared.model;
         let (counts, curve) = match self.shared.l2() {
             Some(mut l2) => l2.count(|l2, held| {
@@ -153,6 +167,7 @@ impl Executor {
         let mut executed = self.publisher.executed(self.place.labels(), names);
         channel::traced(&executed, &self.shared.rays_begun.take());
         executed.uses = uses;
+        let order = executed.order();
         self.job(
             counts,
             Phase::Compute,
@@ -164,5 +179,6 @@ impl Executor {
                 e.publisher.publish(executed, done(kind, span, counts, spent));
             },
         );
+        order
     }
 }

@@ -3,6 +3,7 @@
 use super::Executor;
 use crate::channel::WorkloadKind;
 use crate::exclusive;
+use crate::record;
 use crate::trace::{MAX_RAYS, Refused, Trace, launch};
 use ash::vk;
 use counters::{Counts, Event, Phase};
@@ -78,7 +79,14 @@ impl Executor {
         };
         // Shaders and what their records name are not followed.
         let uses = self.uses(|_, to| to.anything |= how::COMPUTE_READ | how::COMPUTE_WRITE);
-        self.computed(WorkloadKind::Trace, usage, counted, name, &t.pipeline.title, uses);
+        let order = self.computed(WorkloadKind::Trace, usage, counted, &name, &t.pipeline.title, uses);
+        if let Some(to) = self.recording() {
+            record::command(
+                to,
+                self.told("trace rays", order, &self.place.labels().joined(), &name()),
+                vec![],
+            );
+        }
         if let Some(b) = done_by.blame {
             self.blame(b);
         }

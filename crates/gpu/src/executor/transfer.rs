@@ -5,7 +5,7 @@ use super::{Executor, done};
 use crate::channel::{MadeBy, WorkloadKind};
 use crate::command::Command;
 use crate::transfer::{self, Transferred};
-use crate::{discarded, exclusive};
+use crate::{discarded, exclusive, record};
 use counters::model::LINE;
 use counters::{Curve, Job, Phase, cost};
 use machine::count;
@@ -61,6 +61,11 @@ impl Executor {
         };
         let mut executed = self.publisher.executed(self.place.labels(), || (name.into(), MadeBy::default()));
         executed.uses = self.uses(|f, to| touches(c, f, to));
+        if let Some(to) = self.recording() {
+            let label = self.place.labels().joined();
+            let of = self.told("transfer", executed.order(), &label, name);
+            record::command(to, of, record::details(&self.shared, c));
+        }
         self.job(
             counts,
             phase,

@@ -11,6 +11,7 @@
 
 use crate::channel::{self, Asked, Batch, ByPhase, Listener, MadeBy, Number, Record, WorkloadKind, text};
 use crate::process;
+use crate::record;
 use crate::structure::Command;
 use counters::bound::{Bounds, Spent};
 use counters::{Counts, Phase};
@@ -286,6 +287,7 @@ pub fn write() {
     if ledger.process.load(Relaxed) != std::process::id() {
         return;
     }
+    record::flush();
     let s = settings::get();
     let queues = ledger.devices.lock();
     if let Some(path) = s.counters.as_deref().map(process::place)

@@ -25,6 +25,7 @@ use machine::Mode;
 use machine::descriptor::DYNAMIC_TABLE;
 use machine::instrumentation::Active;
 use machine::lost::Title;
+use machine::sources::Sources;
 use parking_lot::Mutex;
 use shader::bytecode::Program;
 use shader::instrument::{self, Block, Entry, Form};
@@ -72,6 +73,8 @@ pub(crate) struct Executable {
     pub blocks: Option<Arc<[Block]>>,
     /// Of one that `TUFF_INSTRUMENT` gathers: its module.
     pub code: Option<Arc<Code>>,
+    /// The same's specialisation, while frames are recorded.
+    pub spec: Vec<(u32, u64)>,
 }
 
 impl Executable {
@@ -140,7 +143,32 @@ impl Shared {
         };
         let gathered: Vec<_> = stages.iter().filter_map(gathered).collect();
         let measured = measured::gather(&gathered);
-        Shared { layout, flags, kind, stages, measured }
+        let shared = Shared { layout, flags, kind, stages, measured };
+        if gpu::record::wanted()
+            && let Some(title) = shared.title()
+        {
+            title.made_of(|| shared.sources());
+        }
+        shared
+    }
+    /// What a recorded frame shows of it.
+    fn sources(&self) -> Sources {
+        let source = |e: &Executable| {
+            let words = e.code.as_ref()?.module.words();
+            Some(machine::sources::Source {
+                stage: measured::stage_name(e.stage),
+                entry: e.compiled.name.clone(),
+                module: words.iter().flat_map(|w| w.to_le_bytes()).collect(),
+                spec: e.spec.clone(),
+            })
+        };
+        let sets = self.layout.sets.iter().zip(0..).filter_map(|(s, n)| Some((n, s.as_ref()?)));
+        let all = sets.flat_map(|(n, s)| s.bindings.iter().map(move |b| (n, b.number)));
+        Sources {
+            stages: self.stages.iter().filter_map(source).collect(),
+            bound: all.filter_map(|(s, b)| Some((s, b, self.layout.binding(s, b)?))).collect(),
+            push_bytes: self.layout.push_bytes,
+        }
     }
     /// Whether one of its shaders reads a descriptor of set `i`. Dynamic buffers share a table: where one is read, all sets
     /// that have some count.
@@ -334,7 +362,8 @@ impl Source {
             if machine::sanitizer::wanted() && stage == Stage::Compute {
                 machine::sanitizer::unused(&compiled.program, &self.entry, &layout.unused(&compiled.program));
             }
-            Executable { stage: self.stage, compiled, key, content, blocks, code }.observing()
+            let spec = if gpu::record::wanted() { self.spec.clone() } else { Vec::new() };
+            Executable { stage: self.stage, compiled, key, content, blocks, code, spec }.observing()
         };
         if let Some((of, compiled)) = &self.ready
             && *of == key

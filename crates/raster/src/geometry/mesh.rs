@@ -124,7 +124,7 @@ pub fn run<'d>(
         size: outputs.sources.iter().position(|s| all.get(*s).is_some_and(|c| c.0.slot == POINT_SIZE)),
     };
     // A stipple pattern goes on from primitive to primitive.
-    let strips = kind == TopologyClass::Line && state.raster.stipple.is_some();
+    let strips = kind == TopologyClass::Line && state.raster.stipple.is_some() || ctx.record.is_some();
     let result = pieces::deal(ctx.shared, &work, strips, None, out, each);
     let model = &ctx.shared.model.core;
     for stage in work.task.iter().chain([&work.mesh]) {

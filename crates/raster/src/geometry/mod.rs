@@ -37,6 +37,7 @@ mod work;
 
 use crate::draw::{Call, Draw};
 use crate::layout::Grid;
+use crate::record::mesh::MeshOut;
 use crate::state::{GraphicsPipeline, Rect, State};
 use assembly::{Assembly, TopologyClass};
 pub use batch::Batch;
@@ -47,6 +48,7 @@ use fetch::Fetch;
 use machine::instrumentation::{Active, Blocks};
 use machine::lost::{Blame, Title};
 use machine::shared::Shared;
+use parking_lot::Mutex;
 use pieces::Halt;
 use plane::Bias;
 use raster::Rasterizer;
@@ -73,10 +75,18 @@ pub struct Prepared {
 }
 
 impl Prepared {
-    /// For draws within `area`; `depth`: the depth attachment's format.
-    pub fn new(p: &GraphicsPipeline, s: &State, area: Rect, depth: Option<&'static FormatInfo>) -> Prepared {
+    /// For draws within `area`; `depth`: the depth attachment's format; `recorded`: primitives' ids are wanted.
+    pub fn new(
+        p: &GraphicsPipeline,
+        s: &State,
+        area: Rect,
+        depth: Option<&'static FormatInfo>,
+        recorded: bool,
+    ) -> Prepared {
+        let mut outputs = Outputs::new(&p.vertex, p.fragment.as_deref(), 0);
+        outputs.ids |= recorded;
         Prepared {
-            outputs: Outputs::new(&p.vertex, p.fragment.as_deref(), 0),
+            outputs,
             maps: Map::all(s, area),
             bias: s.raster.depth_bias.as_ref().map(|b| Bias::new(b, depth)),
         }
@@ -104,6 +114,8 @@ pub struct GeometryContext<'a> {
     /// The view to draw, with multiview.
     pub view: Option<u32>,
     pub prepared: &'a Prepared,
+    /// Of a recorded draw: what its vertices become goes there too.
+    pub record: Option<&'a Mutex<MeshOut>>,
 }
 
 /// Where a draw's geometry stopped.
@@ -162,7 +174,8 @@ pub fn run<'d>(
     let last = &**pipeline.last();
     let stages = Stages::new(draw, ctx.view);
     // What stages make, and what is captured, is wanted by stream.
-    let by_stream = (stages.is_some() || feedback.is_some()).then(|| streams(draw, feedback.is_some()));
+    let mut by_stream = (stages.is_some() || feedback.is_some()).then(|| streams(draw, feedback.is_some()));
+    by_stream.iter_mut().flatten().flatten().for_each(|o| o.ids |= ctx.record.is_some());
     // Where a stream is chosen that nothing is emitted to, nothing is drawn.
     let nothing = Outputs::default();
     let outputs = match &by_stream {
@@ -172,7 +185,8 @@ pub fn run<'d>(
     let kind = stages.as_ref().map_or(assembly.kind, |s| s.kind);
     let raster = Rasterizer::new(ctx, state, outputs, kind, assembly.provoking_of(kind));
     let fetch = Fetch::new(draw, call, &pipeline.vertex, ctx.index, ctx.view);
-    let strips = kind == TopologyClass::Line && state.raster.stipple.is_some();
+    // (Vertices of a recorded draw are kept in their order.)
+    let strips = kind == TopologyClass::Line && state.raster.stipple.is_some() || ctx.record.is_some();
     let program = &*pipeline.vertex;
     let active = ctx.active.filter(|_| program.profile.mark_count > 0);
     let (instrumented, blocks) = (active.is_some(), Blocks::default());

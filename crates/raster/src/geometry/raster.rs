@@ -8,9 +8,11 @@ use super::vertex::{ClipZ, Outputs, Vertices, code};
 use super::viewport::{Map, snap};
 use super::{Batch, GeometryContext, Prepared};
 use crate::prim::{Bounds, Form, Plane, Prim, Shape, Side};
+use crate::record::mesh::MeshOut;
 use crate::state::{Rect, State};
 use ash::vk;
 use counters::Event::*;
+use parking_lot::Mutex;
 
 /// What rasterisation needs to know of a draw.
 pub struct Rasterizer<'a> {
@@ -29,6 +31,8 @@ pub struct Rasterizer<'a> {
     pub cut: u32,
     /// One sample, at the pixel's centre.
     pub single: bool,
+    /// Of a recorded draw.
+    record: Option<&'a Mutex<MeshOut>>,
 }
 
 /// A primitive on its way: its vertices and what they say together.
@@ -72,6 +76,7 @@ impl<'a> Rasterizer<'a> {
             provoking,
             cut,
             single,
+            record: ctx.record,
         }
     }
 
@@ -79,6 +84,9 @@ impl<'a> Rasterizer<'a> {
     pub fn chunk(&self, v: &Vertices, chunk: &Assembled, stipple: &mut Stipple, out: &mut Batch) {
         let n = chunk.ids.len();
         out.counts.events[ClippingInvocations] += n as u64;
+        if let Some(to) = self.record {
+            self.note(&mut to.lock(), v, chunk);
+        }
         if self.maps.is_empty() {
             return;
         }
@@ -108,6 +116,29 @@ impl<'a> Rasterizer<'a> {
                 }
             }
         }
+    }
+
+    /// Keeps a chunk's vertices and primitives.
+    #[cold]
+    fn note(&self, to: &mut MeshOut, v: &Vertices, chunk: &Assembled) {
+        let n = chunk.ids.len();
+        let corners = match self.kind {
+            TopologyClass::Point => 1,
+            TopologyClass::Line => 2,
+            TopologyClass::Triangle => 3,
+        };
+        to.corners = corners;
+        if !to.has_room(v.count, n) {
+            return;
+        }
+        let varyings = self.outputs.varyings.iter();
+        let varyings = varyings.map(|o| (o.slot, v.column(o.column)[..v.count].to_vec()));
+        let corner = |k: usize, i: usize| chunk.v[k].get(i).copied().unwrap_or(0);
+        let primitives = (0..n).map(|i| {
+            let own = [0, 1, 2].map(|k| if k < corners { corner(k, i) } else { 0 });
+            (own, chunk.ids[i])
+        });
+        to.add((0..v.count).map(|i| v.position(self.outputs, i)), varyings, primitives);
     }
 
     /// Planes of a primitive, at most, and edges: what is no triangle has these in a list.

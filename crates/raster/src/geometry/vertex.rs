@@ -18,6 +18,8 @@ use wave::graphics::Lanes;
 #[derive(Clone, Copy, Debug)]
 pub struct Varying {
     pub column: usize,
+    /// As the fragment program calls it ([`shader::interface`]).
+    pub slot: u16,
     pub flat: bool,
     pub no_perspective: bool,
     /// Flat: the vertex that it is of, where that is not the provoking one.
@@ -117,7 +119,7 @@ impl Outputs {
             }
             let column = source.map_or(0, |s| o.column(vertex, s));
             let (flat, no_perspective) = (v.flat, v.no_perspective);
-            o.varyings.push(Varying { column, flat, no_perspective, vertex: of, weight });
+            o.varyings.push(Varying { column, slot: v.slot, flat, no_perspective, vertex: of, weight });
         }
         o.primitive = o.column(vertex, slot::PRIMITIVE_ID);
         let reads = |of: fn(&Input) -> bool| fragment.is_some_and(|f| f.inputs.iter().any(|(i, _)| of(i)));

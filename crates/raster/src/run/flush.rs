@@ -36,7 +36,7 @@ impl PassRun {
         let begun =
             ops.iter().any(|s| s.subpass == self.subpass) || (self.begun && self.resolved == self.subpass);
         let whole = self.first && done == (0..self.rendering.subpasses.len()) && drawn == done;
-        let passes_over = whole && self.targets.may_pass_over();
+        let passes_over = whole && self.targets.may_pass_over() && self.record.is_none();
         let mask = pass::view_mask(&self.rendering.subpasses);
         let layers = pass::layers(&self.rendering.subpasses, self.rendering.layers);
         let physical = pass::physical(&self.rendering.subpasses, self.resolved);
@@ -204,6 +204,9 @@ impl PassRun {
         for ((Step { cell, .. }, (d, c, curve)), told) in whole_draws.filter(|((_, d), _)| d.0.tasks > 0) {
             took.draw(*cell, *told, d, &c, &curve);
             of_draws.add(*told, &c);
+        }
+        if let Some(r) = &mut self.record {
+            r.drawn();
         }
         gathered.clear();
         self.gathered = gathered;

@@ -14,6 +14,9 @@ use crate::geometry::feedback::Feedback;
 use crate::geometry::{self, Batch, GeometryContext, mesh, traffic};
 use crate::pass::{self, Rendering};
 use crate::picture;
+use crate::record::PassRecord;
+use crate::record::mesh::MeshOut;
+use crate::recorded::{self, PassLine};
 use crate::regions::Collected;
 use crate::statistics::{Epochs, Views};
 use crate::tile::Scratches;
@@ -30,10 +33,12 @@ use machine::facts::{Finder, Uses};
 use machine::host::DeviceHost;
 use machine::instrumentation::{Active, Work};
 use machine::lost::{Blame, Labels, Place, Title};
+use machine::record::Record;
 use machine::sanitizer::{self, Sanitizer};
 use machine::shared::Shared;
 use machine::time::Line;
 use machine::{count, debugger};
+use parking_lot::Mutex;
 use smallvec::SmallVec;
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -112,6 +117,8 @@ pub struct PassRun {
     pub labels: Labels,
     /// Commands that drew.
     drew: u32,
+    /// The frame is recorded.
+    record: Option<Box<PassRecord>>,
 }
 
 /// Where a render pass instance stands that may come in parts.
@@ -151,6 +158,7 @@ impl Used {
 
 impl PassRun {
     /// `facts`: what it shows, what its regions count and facts about it are wanted when it ends. `observed`: somebody looks at counters.
+    /// `record`: its frame is recorded there.
     pub fn new(
         rendering: &Arc<Rendering>,
         line: &Line,
@@ -158,9 +166,11 @@ impl PassRun {
         scratches: &Arc<Scratches>,
         facts: Option<Finder>,
         observed: bool,
+        record: Option<&Arc<Record>>,
     ) -> PassRun {
         let captured = facts.is_some();
-        let targets = Targets::new(rendering, observed);
+        let mut targets = Targets::new(rendering, observed);
+        targets.recorded = record.is_some();
         let within = observed.then_some(targets.within);
         let (area, grid) = (targets.area, targets.grid);
         let new = |r| Collected::new(r, area, grid, pass::layers(&rendering.subpasses, rendering.layers));
@@ -198,6 +208,7 @@ impl PassRun {
             part: Part::of(rendering),
             labels: labels.clone(),
             drew: 0,
+            record: record.map(|r| PassRecord::new(r.clone())),
         }
     }
 
@@ -316,6 +327,9 @@ impl PassRun {
         let active =
             d.instrumentation.as_ref().map(|(object, result)| object.at(*result, || self.work(d, place)));
         self.drew += 1;
+        if let Some(r) = &mut self.record {
+            r.draw(shared, d, place, self.subpass);
+        }
         for index in 0..d.what.count() {
             if shared.hub.stops() {
                 break;
@@ -327,6 +341,7 @@ impl PassRun {
                 _ => {}
             }
             for &view in &views {
+                let made_out = self.record.is_some().then(|| Mutex::new(MeshOut::default()));
                 let ctx = GeometryContext {
                     shared,
                     host: &host,
@@ -339,6 +354,7 @@ impl PassRun {
                     view,
                     serial,
                     prepared: &prepared.geometry,
+                    record: made_out.as_ref(),
                 };
                 let made = Made {
                     draw: &kept,
@@ -366,6 +382,9 @@ impl PassRun {
                     (None, None) => Ok(()),
                 };
                 self.gathered.open = Some(open);
+                if let (Some(r), Some(out)) = (&mut self.record, made_out) {
+                    r.made(out.into_inner(), (index, view));
+                }
                 run.map_err(|s| s.blame(&d.pipeline.title))?;
                 gathered?;
             }
@@ -454,6 +473,7 @@ impl PassRun {
         let g = &mut self.gathered;
         if let Some(entries) = g.lists.add(tiles, batch, from..all, area, g.ops.len()).map_err(blame)? {
             g.push(at, item(self.scratches.none(), None), made.told);
+            self.record.iter_mut().for_each(|r| r.gathered());
             if self.listed(all - from, tiles, entries, made.told, cell) {
                 self.gathered.close(batch);
                 return self.flush(shared, true, Until::Room);
@@ -482,6 +502,7 @@ impl PassRun {
             let g = &mut self.gathered;
             g.lists.add_everywhere(g.ops.len());
             g.push_closed(at, item(batch.clone(), Some(bins)), made.told);
+            self.record.iter_mut().for_each(|r| r.gathered());
             if self.listed(range.len(), tiles, entries, made.told, cell) {
                 self.flush(shared, true, Until::Room)?;
             }
@@ -519,7 +540,7 @@ impl PassRun {
         self.drawn.between(cell, bytes);
     }
 
-    pub fn clear(&mut self, attachments: &[vk::ClearAttachment], rects: &[vk::ClearRect]) {
+    pub fn clear(&mut self, attachments: &[vk::ClearAttachment], rects: &[vk::ClearRect], place: &Place) {
         if self.captured && self.drew == 0 {
             self.facts.clears(&self.rendering, self.subpass, attachments, rects);
         }
@@ -527,6 +548,12 @@ impl PassRun {
         let (at, cell) = (self.gathered.ops.len(), self.epochs.cell(0));
         self.gathered.lists.add_everywhere(at);
         self.gathered.push((self.subpass, cell), Op::Clear(clear), None);
+        if let Some(r) = &mut self.record {
+            let all = attachments.iter().map(|a| recorded::cleared(a));
+            let name = format!("vkCmdClearAttachments: {}", all.collect::<Vec<_>>().join(", "));
+            r.command("clear", name, Some(place), self.subpass);
+            r.gathered();
+        }
     }
 
     /// A dependency within the pass.
@@ -544,6 +571,9 @@ impl PassRun {
     pub fn next_subpass(&mut self, shared: &Shared) -> Result<(), Blame> {
         self.subpass += 1;
         self.barrier = true;
+        if let Some(r) = &mut self.record {
+            r.command("subpass", "vkCmdNextSubpass".into(), None, self.subpass);
+        }
         match self.rendering.subpasses.get(self.subpass) {
             Some(s) if s.flush || self.targets.aliased => self.flush(shared, false, Until::Read),
             _ => Ok(()),
@@ -579,6 +609,8 @@ impl PassRun {
                 facts: self.facts,
             })
         });
-        (r, Ended { epochs: self.epochs, drawn: self.drawn, seen })
+        let recorded =
+            self.record.take().map(|r| Box::new(PassLine::new(&self.rendering, &self.targets, *r, shared)));
+        (r, Ended { epochs: self.epochs, drawn: self.drawn, seen, recorded })
     }
 }

@@ -12,6 +12,7 @@ use crate::tile::item::{Item, hidden};
 use crate::tile::memory::clear::Clear;
 use crate::tile::memory::traffic::{Traffic, Way};
 use crate::tile::memory::{Here, resolve};
+use crate::tile::record::{self, Recorder};
 use crate::tile::shade::host::TileHost;
 use crate::tile::task::Task;
 use crate::tile::test::hiz::Hiz;
@@ -103,6 +104,11 @@ impl PassRun {
             self.count_tile(fixed, origin, &loaded, &stored, of.until);
             return Ok(Load::default());
         }
+        if self.record.is_some() {
+            // What is undefined is the same on any number of threads.
+            // SAFETY: the scratch has room for a tile.
+            unsafe { here.tile.write_bytes(0, targets.bytes) };
+        }
         // SAFETY: the scratch has room for a tile, which is this thread's, says the caller.
         let loaded = unsafe { targets.load(&here, &of.drawn, &self.loaded) };
         let follows = worker.tally.tracing;
@@ -115,6 +121,8 @@ impl PassRun {
         // SAFETY: laid out by these targets; what else works on it below does so between two draws.
         let mut task =
             unsafe { Task::new(targets, &here, &mut *scratch, &mut hiz, worker, &host, shared.arena()) };
+        // SAFETY: as above.
+        task.record = self.record.as_ref().map(|r| unsafe { Recorder::new(targets, here.tile, &r.ops) });
         let mut under_way = UnderWay { task: &mut task, host: &host, here: &here, at, of, draws };
         let mut from = 0;
         let all = self.rendering.subpasses.len().max(1);
@@ -125,6 +133,9 @@ impl PassRun {
                 unsafe { self.subpass(s, &list[from..end], &mut under_way)? };
             }
             from = end;
+        }
+        if let (Some(own), Some(r)) = (&task.record, &self.record) {
+            r.tile(layer, origin, own.stream());
         }
         let way = if follows { Way::Look } else { Way::Store };
         let load = task.load;
@@ -156,6 +167,8 @@ impl PassRun {
                 hiz.of = hiz.of.map(|a| e.stand_in(a).unwrap_or(a));
             }
         }
+        // SAFETY: the tile is this thread's (here and below).
+        unsafe { tile.changed(record::BEGUN | s as u32) };
         let Task { cover, covered, .. } = &mut *tile.task;
         let hidden = hidden::find(here.level, cover, covered, of.ops, list, here.origin);
         for (i, &(n, entries)) in list.iter().enumerate() {
@@ -175,6 +188,8 @@ impl PassRun {
             // SAFETY: as above.
             unsafe { resolve::run(here.level, targets, sub, here.tile) };
         }
+        // SAFETY: as above.
+        unsafe { tile.changed(record::RESOLVED | s as u32) };
         if let Some(e) = expanded.filter(|_| !of.done.contains(&s)) {
             // SAFETY: as above.
             unsafe { self.aside.save(e, here.tile, here.layer, tile.at) };
@@ -235,7 +250,25 @@ impl<'a> UnderWay<'a, '_> {
         }
         self.show()?;
         self.of.device.draws(Some((item.serial, &item.place)));
-        self.task.draw(item, entries, hidden, &mut self.draws[own]).map_err(|s| item.blame(s))
+        self.task.draw(item, entries, hidden, &mut self.draws[own]).map_err(|s| item.blame(s))?;
+        if let Some(r) = &mut self.task.record {
+            let command = r.command(n);
+            r.drew(command);
+            // SAFETY: the task's tile.
+            unsafe { self.changed(command) };
+        }
+        Ok(())
+    }
+
+    /// What has changed in the tile of a recorded pass is this command's.
+    ///
+    /// # Safety
+    /// The tile is laid out by the task's targets, and nobody else uses it.
+    unsafe fn changed(&mut self, command: u32) {
+        if let Some(r) = &mut self.task.record {
+            // SAFETY: the caller's tile.
+            unsafe { r.changes(self.host.targets, self.here.tile, command) };
+        }
     }
 
     /// Clears, as op `n`.
@@ -251,6 +284,11 @@ impl<'a> UnderWay<'a, '_> {
         if targets.observed && counts != Default::default() {
             self.task.load += &events::load_of_clear(&counts, clear);
             self.draws[self.of.place(n)].add_tile(&counts, None);
+        }
+        if let Some(r) = &self.task.record {
+            let command = r.command(n);
+            // SAFETY: the caller's tile.
+            unsafe { self.changed(command) };
         }
         self.task.hiz.forget(None);
         Ok(())

@@ -10,6 +10,7 @@
 //! | [`draw`] | an item's primitives, one after the other: coverage, early tests, then the packer, the log of what waits, or both |
 //! | [`shade`] | packed quads become fragment waves: inputs, the program, late tests, writes; reads of the tile by fragments |
 //! | [`task`] | what a thread works on, the context of the two rooms above |
+//! | [`record`] | what happens in a tile of a recorded frame |
 //! | [`item`] | what is drawn: a draw whose geometry is done, its plan, the lists of a pass, and what its tiles counted |
 //! | [`test`] | kernels of depth and stencil tests, and hierarchical Z |
 //! | [`blend`] | kernels that write colours |
@@ -59,6 +60,7 @@ mod draw;
 pub mod item;
 pub mod memory;
 mod pack;
+pub mod record;
 pub mod shade;
 pub mod task;
 pub mod test;

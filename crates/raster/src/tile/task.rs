@@ -11,6 +11,7 @@ use crate::tile::memory::plane::Plane;
 use crate::tile::memory::target::{Target, Targets};
 use crate::tile::pack::log::Log;
 use crate::tile::pack::packer::Packer;
+use crate::tile::record::Recorder;
 use crate::tile::test::hiz::Hiz;
 use counters::Load;
 use simd::Level;
@@ -49,6 +50,8 @@ pub struct Task<'a> {
     pub depth_ends: bool,
     /// Covered sixteenths of the block's pixels (smooth lines; else 16).
     pub(in crate::tile) coverage: [u8; 16],
+    /// Of a recorded pass.
+    pub record: Option<Box<Recorder>>,
 }
 
 impl<'a> Task<'a> {
@@ -90,6 +93,7 @@ impl<'a> Task<'a> {
             blamed: None,
             depth_ends: false,
             coverage: [16; 16],
+            record: None,
         }
     }
 

@@ -2,6 +2,7 @@
 
 use super::merge::{self, Part};
 use super::private::{Kind, Private, Process};
+use crate::frame::FOLDER;
 use crate::report::capture::{FACTS, FILE, SCHEDULE};
 use client::{Error, Result};
 use serde_json::Value;
@@ -60,7 +61,7 @@ pub fn counters(private: &Private, processes: &[Process], to: &Path) -> Result<b
 /// What of an earlier capture lies in a folder goes: the page would show it.
 fn emptied(folder: &Path) -> Result<()> {
     make(folder)?;
-    for name in [FILE, SCHEDULE, FACTS, "passes", "shaders"] {
+    for name in [FILE, SCHEDULE, FACTS, FOLDER, "passes", "shaders"] {
         let at = folder.join(name);
         let gone = if at.is_dir() { std::fs::remove_dir_all(&at) } else { std::fs::remove_file(&at) };
         match gone {
@@ -103,6 +104,12 @@ pub fn capture(private: &Private, processes: &[Process], to: &Path) -> Result<bo
                 move_to(&picture, &to.join(name))?;
             }
         }
+    }
+    // The first process's record is the capture's; those of others are numbered.
+    let records = folders.iter().map(|f| f.join(FOLDER)).filter(|f| f.exists());
+    for (record, n) in records.zip(1..) {
+        let name = if n == 1 { FOLDER.into() } else { format!("{FOLDER}-{n}") };
+        move_to(&record, &to.join(name))?;
     }
     let shaders: Vec<PathBuf> = folders.iter().map(|f| f.join("shaders")).collect();
     gather_shaders(&shaders, &to.join("shaders"))?;

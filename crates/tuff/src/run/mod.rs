@@ -4,7 +4,7 @@ mod gather;
 mod merge;
 mod private;
 
-use crate::{check, report, trace, whatif};
+use crate::{check, frame, report, trace, whatif};
 use client::{Error, Result};
 use private::{Kind, Private, Process};
 use std::collections::BTreeMap;
@@ -52,6 +52,7 @@ pub struct Common {
   tuff run --counters cost.json --check -- vkcube --c 100
   tuff run --report cube.html -- vkcube --c 20
   tuff run --trace cube.perfetto-trace -- vkcube --c 20      for ui.perfetto.dev
+  tuff run --frame 10 --capture cube -- vkcube --c 20        then: tuff frame cube
   tuff run --shaders blocks -- vkcube --c 20      then: tuff annotate blocks/….spv blocks/….json")]
 pub struct Args {
     /// When the program ends, check its counters and its capture: print a line for each violated invariant of the model, and fail if there is
@@ -62,12 +63,22 @@ pub struct Args {
     /// `tuff annotate`.
     #[arg(long)]
     shaders: Option<PathBuf>,
+    /// Record these frames draw by draw in the capture, for `tuff frame`: numbers as in captures, from 0 on (`7`, `3-4`); of a program that
+    /// presents nothing, submissions.
+    #[arg(long, value_name = "N[-M]", requires = "capture", value_parser = numbers)]
+    frame: Option<String>,
     #[command(flatten)]
     common: Common,
 }
 
 /// What the driver sends its process.
 const SIGTERM: i32 = 15;
+/// What `TUFF_FRAME` may say.
+fn numbers(text: &str) -> std::result::Result<String, String> {
+    use settings::Kind;
+    let kind = &settings::FRAME.kind;
+    kind.read(OsStr::new(text)).map(|_| text.to_string()).ok_or_else(|| format!("must be {}", kind.allowed()))
+}
 
 type More = Vec<(&'static str, OsString)>;
 
@@ -95,7 +106,11 @@ impl Ended {
 }
 
 pub fn run(args: &Args) -> Result<ExitCode> {
-    let ended = common(&args.common, args.shaders.as_deref(), vec![])?;
+    let frame = args.frame.iter().map(|n| (settings::FRAME.name, n.into()));
+    let ended = common(&args.common, args.shaders.as_deref(), frame.collect())?;
+    if args.frame.is_some() {
+        tell_frame(args)?;
+    }
     let capture = args.common.capture.as_ref().map(|c| c.join(report::capture::FILE));
     let files = args.common.counters.iter().chain(&capture);
     let checked = files.filter(|f| args.check && f.exists()).map(|f| check::run(f));
@@ -108,6 +123,20 @@ pub fn run(args: &Args) -> Result<ExitCode> {
         }
     }
     Ok(ended.code())
+}
+
+/// Says whether the frame was there.
+fn tell_frame(args: &Args) -> Result<()> {
+    let Some(capture) = &args.common.capture else { return Ok(()) };
+    let folder = capture.display();
+    match capture.join(frame::FOLDER).exists() {
+        true => eprintln!("tuff: {folder}: step through the frame with `tuff frame {folder}`"),
+        false => {
+            let numbers = args.frame.as_deref().unwrap_or_default();
+            return Err(Error(format!("the program has had no frame {numbers}: nothing was recorded")));
+        }
+    }
+    Ok(())
 }
 
 /// Runs the program; what it and its children leave is put together, told, and made a page of.

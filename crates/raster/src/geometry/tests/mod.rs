@@ -144,7 +144,8 @@ impl Scene {
             index: 7,
             view: None,
             tables: &[],
-            prepared: &super::Prepared::new(&draw.pipeline, &draw.state, AREA, info(self.depth)),
+            prepared: &super::Prepared::new(&draw.pipeline, &draw.state, AREA, info(self.depth), false),
+            record: None,
         };
         let (mut out, mut times) = (Batch::recycled(), 0);
         let mut each = |_: &mut Box<Batch>| {

@@ -1,12 +1,14 @@
 //! A block of a primitive by the general path: any number of samples, any tests. The other files of this room are compared with it.
 
 use crate::layout::{LANE_X, LANE_Y, SIDE, quads};
+use crate::prim::Prim;
 use crate::tile::counts::{self, InTile};
 use crate::tile::cover::{MAX_MASKS, MAX_SAMPLES};
 use crate::tile::item::Item;
 use crate::tile::item::plan::When;
 use crate::tile::memory::plane::sample_of;
 use crate::tile::pack::packer::Piece;
+use crate::tile::record::explain;
 use crate::tile::task::{Of, Task};
 use crate::tile::test::stencil::Stored;
 use simd::Simd;
@@ -57,6 +59,11 @@ impl<'a> Task<'a> {
             any |= *m;
         }
         counts::rasterised(&mut self.counts, &masks[..plan.samples]);
+        if let Some(r) = &mut self.record
+            && any != 0
+        {
+            r.fragments.covers(item, index, block, &masks[..plan.samples]);
+        }
         if plan.before_tests {
             masks.copy_within(..plan.samples, plan.samples);
         }
@@ -77,6 +84,9 @@ impl<'a> Task<'a> {
             let mut every = 0xFFFF;
             for k in 0..plan.samples {
                 if masks[k] != 0 {
+                    if self.record.is_some() {
+                        self.note_early(of, masks[k], k, block, corner);
+                    }
                     masks[k] = self.early(s, of, masks[k], k, block, corner);
                     any |= masks[k];
                 }
@@ -179,19 +189,7 @@ impl<'a> Task<'a> {
     ) -> u16 {
         let plan = &*item.plan;
         // Depth bounds are of what is stored: without a depth test the fragment's own decides nothing.
-        let z = if plan.tests.test {
-            let [sx, sy] = plan.places[sample];
-            // In the order of `fill::Warp::places`, so that early and late tests see the same depth.
-            let x = s.fadd(s.fsplat(corner[0] as f32), vector::floats(s, &LANE_X));
-            let y = s.fadd(s.fsplat(corner[1] as f32), vector::floats(s, &LANE_Y));
-            let x = s.fsub(s.fadd(x, s.fsplat(sx as f32 / 16.0)), s.fsplat(prim.origin()[0]));
-            let y = s.fsub(s.fadd(y, s.fsplat(sy as f32 / 16.0)), s.fsplat(prim.origin()[1]));
-            let k = &prim.z;
-            let slope = s.fadd(s.fmul(s.fsplat(k.dx), x), s.fmul(s.fsplat(k.dy), y));
-            plan.tests.value(s, s.fadd(s.fsplat(k.at), slope), item.depth_range(prim))
-        } else {
-            s.fsplat(0.0)
-        };
+        let z = if plan.tests.test { depths(s, item, prim, sample, corner) } else { s.fsplat(0.0) };
         let mut no_depth = [0f32; 16];
         let mut no_stencil = [0u8; 16];
         let zs = match self.plane(plan.depth, |t| &t.depth) {
@@ -214,6 +212,51 @@ impl<'a> Task<'a> {
                 z,
                 &Stored { zs, st, front, write: plan.when == When::Early, reference: None },
             )
+        }
+    }
+}
+
+/// Depths of a sample of a block's pixels, the first of which is `corner`, as the tile holds them.
+#[inline(always)]
+fn depths<S: Simd>(s: S, item: &Item, prim: &Prim, sample: usize, corner: [i32; 2]) -> S::F {
+    let plan = &*item.plan;
+    let [sx, sy] = plan.places[sample];
+    // In the order of `fill::Warp::places`, so that early and late tests see the same depth.
+    let x = s.fadd(s.fsplat(corner[0] as f32), vector::floats(s, &LANE_X));
+    let y = s.fadd(s.fsplat(corner[1] as f32), vector::floats(s, &LANE_Y));
+    let x = s.fsub(s.fadd(x, s.fsplat(sx as f32 / 16.0)), s.fsplat(prim.origin()[0]));
+    let y = s.fsub(s.fadd(y, s.fsplat(sy as f32 / 16.0)), s.fsplat(prim.origin()[1]));
+    let k = &prim.z;
+    let slope = s.fadd(s.fmul(s.fsplat(k.dx), x), s.fmul(s.fsplat(k.dy), y));
+    plan.tests.value(s, s.fadd(s.fsplat(k.at), slope), item.depth_range(prim))
+}
+
+impl Task<'_> {
+    /// Tells the record which early tests lanes of a sample will fail.
+    #[cold]
+    #[inline(never)]
+    fn note_early(&mut self, of: &Of, mask: u16, sample: usize, block: usize, corner: [i32; 2]) {
+        let &Of { item, prim, .. } = of;
+        let plan = &*item.plan;
+        let (mut zs, mut st) = ([0f32; 16], [0u8; 16]);
+        if let Some(p) = self.plane(plan.depth, |t| &t.depth) {
+            // SAFETY: the task's tile has the plane (here and below).
+            zs = unsafe { p.sample(self.tile, sample_of(p, sample)).cast::<[f32; 16]>().add(block).read() };
+        }
+        if let Some(p) = self.plane(plan.stencil, |t| &t.stencil) {
+            st = unsafe { p.sample(self.tile, sample_of(p, sample)).cast::<[u8; 16]>().add(block).read() };
+        }
+        let z = if plan.tests.test {
+            simd::ops::f_lanes(simd::Portable, depths(simd::Portable, item, prim, sample, corner))
+        } else {
+            [0.0; 16]
+        };
+        let front = if prim.side.front() { 0xFFFF } else { 0 };
+        let nowhere = (std::ptr::null_mut(), std::ptr::null_mut());
+        let stored = Stored { zs: nowhere.0, st: nowhere.1, front, write: false, reference: None };
+        let failed = explain(&plan.tests, mask, z, zs, st, &stored);
+        if let Some(r) = &mut self.record {
+            r.fragments.tested(plan, sample, &z, failed);
         }
     }
 }

@@ -217,7 +217,13 @@ impl Plans {
         let make = || {
             let depth = sub.depth.and_then(|a| targets.list.get(a as usize)?.depth.as_ref());
             Arc::new(Prepared {
-                geometry: geometry::Prepared::new(p, s, targets.area, depth.map(|d| d.format)),
+                geometry: geometry::Prepared::new(
+                    p,
+                    s,
+                    targets.area,
+                    depth.map(|d| d.format),
+                    targets.recorded,
+                ),
                 plan: Arc::new(Plan::new(p, s, sub, targets, counted)),
             })
         };
@@ -293,7 +299,7 @@ impl Plan {
         let all = s.samples.mask & (u32::MAX >> (32 - samples)) == u32::MAX >> (32 - samples);
         let untested = when == When::Never && shades && !none.early_tests;
         let deferred = replaces && waits && when == When::Early && shades && !none.writes_memory && !debugged;
-        Plan {
+        let plan = Plan {
             pipeline: p.clone(),
             state: s.clone(),
             tests,
@@ -344,6 +350,27 @@ impl Plan {
                 .unwrap_or_default(),
             fills,
             colors,
+        };
+        if targets.recorded { plan.general(none.early_tests) } else { plan }
+    }
+
+    /// The same without fast paths: every fragment takes the general one, in the order of primitives.
+    fn general(self, early_tests: bool) -> Plan {
+        Plan {
+            hiz: false,
+            depth_alone: false,
+            four: false,
+            small: false,
+            deferred: false,
+            simple: false,
+            last_first: false,
+            counts_early: early_tests,
+            opaque: false,
+            hideable: false,
+            plain: false,
+            full: false,
+            whole: false,
+            ..self
         }
     }
 }

@@ -65,6 +65,8 @@ pub struct Targets {
     pub within: Within,
     /// Counters are observed.
     pub observed: bool,
+    /// The pass is recorded: each fragment is to come by, in order.
+    pub recorded: bool,
 }
 
 impl Targets {
@@ -107,6 +109,7 @@ impl Targets {
             grid: r.regions.as_ref().map_or(Grid::default(), |_| Grid::from([area.x0, area.y0])),
             within,
             observed,
+            recorded: false,
         }
     }
 

@@ -8,8 +8,10 @@ use crate::tile::item::plan::When;
 use crate::tile::memory::plane::sample_of;
 use crate::tile::memory::target::Targets;
 use crate::tile::pack::packer::Slot;
+use crate::tile::record::{LateTold, explain};
 use crate::tile::test::stencil::Stored;
 use simd::Simd;
+use std::cell::RefCell;
 use texel::row::Row;
 use texel::vector;
 
@@ -24,6 +26,8 @@ pub struct Shaded<'a> {
     pub rows: &'a [Row],
     /// Which of the wave's warps it is.
     pub at: usize,
+    /// Of a recorded pass: who wants to know which tests fail.
+    pub told: Option<&'a RefCell<LateTold>>,
 }
 
 simd::by_level! {
@@ -122,6 +126,18 @@ unsafe fn late<S: Simd>(
                 let own = unsafe { p.add(slot.pixels[q] as usize).cast::<[u8; 4]>().read_unaligned() };
                 st[q * 4..][..4].copy_from_slice(&own);
             }
+        }
+        if let Some(told) = shaded.told {
+            let depths = zs.map(f32::from_bits);
+            let stored = Stored {
+                zs: std::ptr::null_mut(),
+                st: std::ptr::null_mut(),
+                front,
+                write: false,
+                reference: reference.as_ref(),
+            };
+            let z = simd::ops::f_lanes(s, value);
+            told.borrow_mut().tests(n, &z, explain(&plan.tests, tested, z, depths, st, &stored));
         }
         // SAFETY: sixteen values each.
         *m = unsafe {

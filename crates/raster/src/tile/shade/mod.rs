@@ -139,7 +139,7 @@ impl<'a> Task<'a> {
         let mut room = [const { MaybeUninit::uninit() }; OUTPUTS];
         let rows = outputs(program, &lanes, &mut room);
         let channels = |o: &[Option<usize>; 4]| channels(rows, o);
-        let direct = self.direct(item, &channels);
+        let direct = if self.record.is_some() { None } else { self.direct(item, &channels) };
         let mut done = Written::default();
         let mut w = 0;
         while w < count {
@@ -172,7 +172,15 @@ impl<'a> Task<'a> {
                     d.write(s, &self.packer.warps[w % WARPS], w, alive[w % WARPS], &mut done)
                 },
                 // SAFETY: as above.
-                None => unsafe { self.write_quads(s, item, w, alive[w], rows) },
+                None => unsafe {
+                    if self.record.is_some() {
+                        self.note_shaded(item, w, alive[w], rows);
+                    }
+                    self.write_quads(s, item, w, alive[w], rows);
+                    if self.record.is_some() {
+                        self.note_written(item, w);
+                    }
+                },
             }
             w += 1;
         }
@@ -180,6 +188,27 @@ impl<'a> Task<'a> {
         self.counts[InTile::Blended] += done.quads;
         self.packer.clear();
         Ok(())
+    }
+
+    /// Tells the record of a warp that has been shaded.
+    ///
+    /// # Safety
+    /// The rows hold warp `w`.
+    #[cold]
+    unsafe fn note_shaded(&mut self, item: &Item, w: usize, alive: u16, rows: &[Row]) {
+        if let Some(r) = &mut self.record {
+            // SAFETY: the caller's rows.
+            unsafe { r.fragments.warp(&item.plan, &self.packer.warps[w], w, alive, rows) };
+        }
+    }
+
+    /// Tells the record of a warp that has been written.
+    #[cold]
+    fn note_written(&mut self, item: &Item, w: usize) {
+        if let Some(r) = &mut self.record {
+            // SAFETY: the task's tile.
+            unsafe { r.fragments.written(&item.plan, self.targets, self.tile, &self.packer.warps[w]) };
+        }
     }
 
     /// Writes a warp of the packer's that is not full, after what tests are left.
@@ -201,7 +230,8 @@ impl<'a> Task<'a> {
         }
         if plan.late {
             let (targets, tile, origin) = (self.targets, self.tile, self.origin);
-            let shaded = Shaded { targets, tile, origin, item, rows, at: w };
+            let told = self.record.as_ref().map(|r| &r.fragments.late);
+            let shaded = Shaded { targets, tile, origin, item, rows, at: w, told };
             let slot = &mut self.packer.warps[w];
             let tested = if plan.tests.idle() { 0 } else { any_quads(&slot.masks[..plan.samples]) };
             self.counts[InTile::LateTested] += tested;

@@ -75,6 +75,12 @@ impl Tests {
         self.passes(simd::Portable, [z; 16], [old; 16]) & 1 != 0
     }
 
+    /// The tests one more each time: depth bounds, stencil, depth. For who asks which one failed.
+    pub fn one_by_one(&self) -> [Tests; 3] {
+        let first = Tests { test: false, write: false, ..*self };
+        [Tests { stencil: None, ..first }, first, *self]
+    }
+
     /// Only depth is compared: a failed test has no effect at all.
     pub fn only_depth(&self) -> bool {
         self.test && self.bounds.is_none() && self.stencil.is_none()
