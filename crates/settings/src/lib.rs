@@ -96,6 +96,12 @@ pub const CAPTURE: Variable<Place> = Variable {
     meaning: "writes everything that `tuff report` shows: each run of every workload with its cost, jobs by queue, regions, \
               pictures, shaders ([docs/capture.md](docs/capture.md))",
 };
+pub const CAPTURE_FRAMES: Variable<Ranges> = Variable {
+    name: "TUFF_CAPTURE_FRAMES",
+    kind: Ranges(0),
+    meaning: "the frames whose work the files of `TUFF_COUNTERS`, `TUFF_CAPTURE` and `TUFF_INSTRUMENT` have, by the numbers that they give \
+              ([docs/capture.md](docs/capture.md)); default: all",
+};
 pub const INSTRUMENT: Variable<Place> = Variable {
     name: "TUFF_INSTRUMENT",
     kind: Place("folder"),
@@ -115,7 +121,7 @@ pub const FRAMES: Variable<Place> = Variable {
 };
 pub const FRAME_NUMBERS: Variable<Ranges> = Variable {
     name: "TUFF_FRAME_NUMBERS",
-    kind: Ranges,
+    kind: Ranges(1),
     meaning: "the frames that `TUFF_FRAMES` writes, counted from 1; default: all",
 };
 pub const UNDEFINED: Variable<OneOf<Undefined>> = Variable {
@@ -232,6 +238,8 @@ pub struct Settings {
     pub instrument: Option<PathBuf>,
     /// The file for what sanitised shaders do wrong.
     pub sanitize: Option<PathBuf>,
+    /// Frames that files of counters have; empty: all.
+    pub capture_frames: Vec<RangeInclusive<u64>>,
     /// The folder for presented frames, and their numbers; empty: all.
     pub frames: Option<PathBuf>,
     pub frame_numbers: Vec<RangeInclusive<u64>>,
@@ -335,6 +343,7 @@ impl Settings {
             capture: r.get(&CAPTURE),
             instrument: r.get(&INSTRUMENT),
             sanitize: r.get(&SANITIZE),
+            capture_frames: r.get(&CAPTURE_FRAMES).unwrap_or_default(),
             frames: r.get(&FRAMES),
             frame_numbers: r.get(&FRAME_NUMBERS).unwrap_or_default(),
             undefined: r.get(&UNDEFINED),
@@ -411,6 +420,7 @@ mod tests {
             ("TUFF_SANITIZE", "s.json"),
             ("TUFF_FRAMES", "h"),
             ("TUFF_FRAME_NUMBERS", "1,5-10"),
+            ("TUFF_CAPTURE_FRAMES", "0-2"),
             ("TUFF_UNDEFINED", "keep"),
             ("TUFF_PROCESSES", "g"),
             ("TUFF_SHADER_DUMP", "c"),
@@ -434,6 +444,7 @@ mod tests {
             capture: Some("e".into()),
             instrument: Some("b".into()),
             sanitize: Some("s.json".into()),
+            capture_frames: vec![0..=2],
             frames: Some("h".into()),
             frame_numbers: vec![1..=1, 5..=10],
             undefined: Some(Undefined::Keep),

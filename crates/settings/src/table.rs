@@ -1,9 +1,9 @@
 //! README's table of settings.
 
 use crate::{
-    CACHE_KEY, CAPTURE, CONFORMANCE, COUNTERS, DEVICE_TYPE, FRAME_NUMBERS, FRAMES, GPU, INSTRUMENT,
-    INTERFACES, JIT, JIT_DUMP, Kind, LOG, PROCESSES, RAYS, REFRESH, SANITIZE, SHADER_DUMP, SIMD, THREADS,
-    TRACE, UNDEFINED, Variable, WATCHDOG_MS,
+    CACHE_KEY, CAPTURE, CAPTURE_FRAMES, CONFORMANCE, COUNTERS, DEVICE_TYPE, FRAME_NUMBERS, FRAMES, GPU,
+    INSTRUMENT, INTERFACES, JIT, JIT_DUMP, Kind, LOG, PROCESSES, RAYS, REFRESH, SANITIZE, SHADER_DUMP, SIMD,
+    THREADS, TRACE, UNDEFINED, Variable, WATCHDOG_MS,
 };
 use std::fmt::Write;
 
@@ -25,7 +25,7 @@ fn row<K: Kind>(v: &Variable<K>) -> Row {
 }
 
 /// All variables, in README's order.
-pub fn rows() -> [Row; 23] {
+pub fn rows() -> [Row; 24] {
     [
         row(&THREADS),
         row(&LOG),
@@ -42,6 +42,7 @@ pub fn rows() -> [Row; 23] {
         row(&SANITIZE),
         row(&FRAMES),
         row(&FRAME_NUMBERS),
+        row(&CAPTURE_FRAMES),
         row(&UNDEFINED),
         row(&PROCESSES),
         row(&SHADER_DUMP),

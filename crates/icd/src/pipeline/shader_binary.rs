@@ -56,5 +56,7 @@ fn of_blob(blob: &Verified, stage: vk::ShaderStageFlags, layout: &Layout) -> Opt
     let compiled = pipeline_cache::shared(key, made);
     let fits = Some(compiled.program.stage) == stage_of(stage) && layout.has_all(&compiled.program);
     let content = key as u64;
-    fits.then(|| Executable { stage, compiled, key, content, blocks: None, code: None }.observing())
+    fits.then(|| {
+        Executable { stage, compiled, key, content, blocks: None, code: None, made: None }.observing()
+    })
 }
