@@ -28,6 +28,8 @@ fn scaled(a: u64, b: u64, c: u64) -> u64 {
 pub struct Went {
     /// Cycles in which it went on.
     pub active: u64,
+    /// Cores' cycles with a warp.
+    pub exec: u64,
     /// Part of external memory, of [`WHOLE`], that earlier jobs used meanwhile.
     pub beside: u64,
 }
@@ -35,7 +37,7 @@ pub struct Went {
 /// Of a job of this phase, which counted `c`.
 pub fn of(c: &Counts, phase: Phase, job: &Job, went: Went, m: &Model) -> EventCounts {
     let mut e = EventCounts::default();
-    cores(&mut e, c, phase, job, m);
+    cores(&mut e, c, phase, job, went, m);
     if phase == Phase::Binning {
         tiler(&mut e, c, job, m);
     }
@@ -44,7 +46,7 @@ pub fn of(c: &Counts, phase: Phase, job: &Job, went: Went, m: &Model) -> EventCo
     e
 }
 
-fn cores(e: &mut EventCounts, c: &Counts, phase: Phase, job: &Job, m: &Model) {
+fn cores(e: &mut EventCounts, c: &Counts, phase: Phase, job: &Job, went: Went, m: &Model) {
     let u = c.units(phase);
     let (core, exec) = (&m.core, job.exec);
     let load = Load::of_units(&u);
@@ -53,8 +55,10 @@ fn cores(e: &mut EventCounts, c: &Counts, phase: Phase, job: &Job, m: &Model) {
         // As a queue before the warps: always filled where they take longer, else as often as two come while one is shaded.
         let front = c[Event::PrimsRasterised].max(c[Event::QuadsRasterised].div_ceil(core.raster_quads));
         let shading = load.shading(core);
-        e[Event::PrePipeCycles] =
+        let waits =
             if shading >= front { exec } else { scaled(scaled(exec, shading, front), shading, front) };
+        // Beside others its cores are held for a few cycles less than alone, and for no longer are quads before them.
+        e[Event::PrePipeCycles] = waits.min(went.exec);
     }
     if u[Unit::Warps] == 0 || waits == 0 {
         return;

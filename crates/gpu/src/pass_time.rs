@@ -93,7 +93,7 @@ impl Phased<'_> {
 
     /// Adds what it waited for to cells, of a pass that counted `all`.
     fn stall(&self, epochs: &mut Epochs, all: &Counts, m: &Model) {
-        let whole = stalls::of(all, self.phase, self.job, self.ran.went(), m);
+        let whole = stalls::of(all, self.phase, self.job, self.ran.went(self.job), m);
         let of = |unit| epochs.each().iter().map(|c| c[(self.phase, unit)]).collect::<Vec<u64>>();
         let mut each = vec![Counts::default(); self.weights.len()];
         for (event, by) in stalls::SHARED.into_iter().filter(|s| whole[s.0] > 0) {

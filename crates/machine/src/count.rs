@@ -335,7 +335,7 @@ pub fn task(c: &mut Counts, m: &Model) {
 
 /// All time events of a workload that is one job, of this phase's queue.
 pub fn job(c: &mut Counts, phase: Phase, job: &Job, time: &Ran, m: &Model) {
-    let stalls = stalls::of(c, phase, job, time.went(), m);
+    let stalls = stalls::of(c, phase, job, time.went(job), m);
     c.add_events(&stalls);
     let [core, exec] = time.cores(job);
     cores(c, phase, core, exec);

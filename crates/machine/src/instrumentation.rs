@@ -4,6 +4,7 @@ use ash::vk;
 use counters::model::{Core, WARP};
 use parking_lot::Mutex;
 use shader::bytecode::Program;
+use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
@@ -46,6 +47,18 @@ pub struct Work {
 const MOST_WORKS: usize = 4096;
 /// The result of all others.
 pub const OTHERS: u32 = u32::MAX;
+/// The result of what is not gathered.
+const NOBODY: u32 = u32::MAX - 1;
+
+thread_local! {
+    /// What this queue's thread runs is gathered.
+    static GATHERED: Cell<bool> = const { Cell::new(true) };
+}
+
+/// Whether objects that gather take what this thread runs from now on.
+pub fn gather(wanted: bool) {
+    GATHERED.set(wanted);
+}
 
 /// The result index of each, and how often it ran.
 #[derive(Default)]
@@ -121,7 +134,11 @@ impl Instrumentation {
 
     /// Where what runs now writes to, which was recorded with this result index.
     pub fn at(self: &Arc<Self>, result: u32, work: impl FnOnce() -> Work) -> Active {
-        let result = self.works.as_ref().map_or(result, |w| w.lock().ran(work()));
+        let result = match &self.works {
+            Some(_) if !GATHERED.get() => NOBODY,
+            Some(w) => w.lock().ran(work()),
+            None => result,
+        };
         (self.clone(), result)
     }
 
@@ -138,6 +155,9 @@ impl Instrumentation {
 
     /// Adds a stage's metrics: `rows[i]` are those of block `i`.
     pub fn add(&self, result: u32, sub: u32, stage: vk::ShaderStageFlags, rows: &[[u64; METRICS]]) {
+        if self.works.is_some() && result == NOBODY {
+            return;
+        }
         let mut all = self.rows.lock();
         for (block, row) in rows.iter().enumerate() {
             let key = Key { result, sub, stages: stage.as_raw(), block: block as u32 };

@@ -20,11 +20,28 @@ pub struct Title {
     given: Mutex<String>,
     /// While frames are recorded.
     sources: OnceLock<Sources>,
+    /// What its stages are known by, in the order of the pipeline; empty unless files of counters are wanted.
+    stages: Vec<Arc<Made>>,
+}
+
+/// What a stage is known by, in files of counters (docs/capture.md).
+#[derive(Debug)]
+pub struct Made {
+    pub stage: &'static str,
+    pub entry: String,
+    /// What the application calls its module; empty if it does not.
+    pub module: String,
+    /// Of module, entry point and specialisation: the same in every run.
+    pub hash: u64,
+    pub sketch: shader::instrument::Sketch,
 }
 
 impl Title {
-    pub fn new(entries: impl Into<String>, shaders: u64) -> Arc<Title> {
-        Arc::new(Title { entries: entries.into(), shaders, ..Title::default() })
+    pub fn new(entries: impl Into<String>, shaders: u64, stages: Vec<Arc<Made>>) -> Arc<Title> {
+        Arc::new(Title { entries: entries.into(), shaders, stages, ..Title::default() })
+    }
+    pub fn stages(&self) -> &[Arc<Made>] {
+        &self.stages
     }
     pub fn shaders(&self) -> u64 {
         self.shaders

@@ -82,8 +82,9 @@ impl Ran {
     pub fn streamed(&self) -> [u64; 3] {
         [self.drained, self.stream, self.waited]
     }
-    pub fn went(&self) -> counters::stalls::Went {
-        counters::stalls::Went { active: self.active, beside: self.beside }
+    pub fn went(&self, job: &Job) -> counters::stalls::Went {
+        let [_, exec] = self.cores(job);
+        counters::stalls::Went { active: self.active, exec, beside: self.beside }
     }
     pub fn span(&self) -> Span {
         Span { begin: self.begin, end: self.end }

@@ -103,10 +103,8 @@ impl Kind for Place {
     }
 }
 
-/// Numbers and ranges of them, with commas between them: `1,5-10`.
-pub struct Ranges {
-    pub least: u64,
-}
+/// Numbers from this one on and ranges of them, with commas between them: `1,5-10`.
+pub struct Ranges(pub u64);
 
 impl Kind for Ranges {
     type Value = Vec<RangeInclusive<u64>>;
@@ -114,15 +112,15 @@ impl Kind for Ranges {
         let range = |part: &str| {
             let (first, last) = part.split_once('-').unwrap_or((part, part));
             let range: RangeInclusive<u64> = first.trim().parse().ok()?..=last.trim().parse().ok()?;
-            (*range.start() >= self.least && !range.is_empty()).then_some(range)
+            (*range.start() >= self.0 && !range.is_empty()).then_some(range)
         };
         text.to_str()?.split(',').map(range).collect()
     }
     fn allowed(&self) -> String {
-        format!("numbers from {} and ranges of them (1,5-10)", self.least)
+        format!("numbers from {} and ranges of them ({})", self.0, self.form())
     }
     fn form(&self) -> String {
-        "1,5-10".into()
+        format!("{},5-10", self.0)
     }
 }
 

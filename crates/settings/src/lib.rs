@@ -104,6 +104,12 @@ pub const CAPTURE: Variable<Place> = Variable {
     meaning: "writes everything that `tuff report` shows: each run of every workload with its cost, jobs by queue, regions, \
               pictures, shaders ([docs/capture.md](docs/capture.md))",
 };
+pub const CAPTURE_FRAMES: Variable<Ranges> = Variable {
+    name: "TUFF_CAPTURE_FRAMES",
+    kind: Ranges(0),
+    meaning: "the frames whose work the files of `TUFF_COUNTERS`, `TUFF_CAPTURE` and `TUFF_INSTRUMENT` have, by the numbers that they give \
+              ([docs/capture.md](docs/capture.md)); default: all",
+};
 pub const INSTRUMENT: Variable<Place> = Variable {
     name: "TUFF_INSTRUMENT",
     kind: Place("folder"),
@@ -134,12 +140,12 @@ pub const FRAMES: Variable<Place> = Variable {
 };
 pub const FRAME_NUMBERS: Variable<Ranges> = Variable {
     name: "TUFF_FRAME_NUMBERS",
-    kind: Ranges { least: 1 },
+    kind: Ranges(1),
     meaning: "the frames that `TUFF_FRAMES` writes, counted from 1; default: all",
 };
 pub const FRAME: Variable<Ranges> = Variable {
     name: "TUFF_FRAME",
-    kind: Ranges { least: 0 },
+    kind: Ranges(0),
     meaning: "the frames that a capture (`TUFF_CAPTURE`) records draw by draw, by their numbers there; of a program that presents \
               nothing, submissions, counted from 0; `tuff run --frame` sets it ([docs/frame.md](docs/frame.md))",
 };
@@ -267,6 +273,8 @@ pub struct Settings {
     /// The file for what debugged shaders do, and of which invocation it tells.
     pub debug: Option<PathBuf>,
     pub debug_at: Aim,
+    /// Frames that files of counters have; empty: all.
+    pub capture_frames: Vec<RangeInclusive<u64>>,
     /// The folder for presented frames, and their numbers; empty: all.
     pub frames: Option<PathBuf>,
     pub frame_numbers: Vec<RangeInclusive<u64>>,
@@ -382,6 +390,7 @@ impl Settings {
                 limit: LIMIT,
                 ends: false,
             }),
+            capture_frames: r.get(&CAPTURE_FRAMES).unwrap_or_default(),
             frames: r.get(&FRAMES),
             frame_numbers: r.get(&FRAME_NUMBERS).unwrap_or_default(),
             frame: r.get(&FRAME).unwrap_or_default(),
@@ -466,6 +475,7 @@ mod tests {
             ("TUFF_FRAME_NUMBERS", "1,5-10"),
             ("TUFF_FRAME", "0,7-8"),
             ("TUFF_FRAME_MIB", "3"),
+            ("TUFF_CAPTURE_FRAMES", "0-2"),
             ("TUFF_UNDEFINED", "keep"),
             ("TUFF_PROCESSES", "g"),
             ("TUFF_SHADER_DUMP", "c"),
@@ -498,6 +508,7 @@ mod tests {
                 limit: LIMIT,
                 ends: true,
             },
+            capture_frames: vec![0..=2],
             frames: Some("h".into()),
             frame_numbers: vec![1..=1, 5..=10],
             frame: vec![0..=0, 7..=8],

@@ -1,8 +1,8 @@
 //! README's table of settings.
 
 use crate::{
-    CACHE_KEY, CAPTURE, CONFORMANCE, COUNTERS, DEBUG, DEBUG_AT, DEVICE_TYPE, FRAME, FRAME_MIB, FRAME_NUMBERS, FRAMES, GPU,
-    INSTRUMENT, INTERFACES, JIT, JIT_DUMP, Kind, LISTEN, LOG, PROCESSES, RAYS, REFRESH, SANITIZE, SHADER_DUMP, SIMD,
+    CACHE_KEY, CAPTURE, CAPTURE_FRAMES, CONFORMANCE, COUNTERS, DEBUG, DEBUG_AT, DEVICE_TYPE, FRAME, FRAME_MIB, FRAME_NUMBERS, FRAMES,
+    GPU, INSTRUMENT, INTERFACES, JIT, JIT_DUMP, Kind, LISTEN, LOG, PROCESSES, RAYS, REFRESH, SANITIZE, SHADER_DUMP, SIMD,
     THREADS, TRACE, UNDEFINED, Variable, WATCHDOG_MS,
 };
 use std::fmt::Write;
@@ -25,7 +25,7 @@ fn row<K: Kind>(v: &Variable<K>) -> Row {
 }
 
 /// All variables, in README's order.
-pub fn rows() -> [Row; 28] {
+pub fn rows() -> [Row; 29] {
     [
         row(&THREADS),
         row(&LOG),
@@ -46,6 +46,7 @@ pub fn rows() -> [Row; 28] {
         row(&FRAME_NUMBERS),
         row(&FRAME),
         row(&FRAME_MIB),
+        row(&CAPTURE_FRAMES),
         row(&UNDEFINED),
         row(&PROCESSES),
         row(&LISTEN),

@@ -27,9 +27,18 @@ pub struct Args {
 
 /// As the driver reads them.
 fn numbers(text: &str) -> std::result::Result<String, String> {
-    match settings::FRAME_NUMBERS.kind.read(text.as_ref()) {
+    read(text, &settings::FRAME_NUMBERS.kind)
+}
+
+/// The same of frames of captures.
+pub fn captured(text: &str) -> std::result::Result<String, String> {
+    read(text, &settings::CAPTURE_FRAMES.kind)
+}
+
+fn read(text: &str, kind: &settings::Ranges) -> std::result::Result<String, String> {
+    match kind.read(text.as_ref()) {
         Some(_) => Ok(text.into()),
-        None => Err(settings::FRAME_NUMBERS.kind.allowed()),
+        None => Err(kind.allowed()),
     }
 }
 

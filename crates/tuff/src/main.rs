@@ -8,6 +8,7 @@ mod annotate;
 mod check;
 mod city;
 mod compare;
+mod costs;
 mod coverage;
 mod debug;
 mod demo;
@@ -15,6 +16,7 @@ mod diff;
 mod frame;
 mod frames;
 mod gl;
+mod history;
 mod info;
 mod instrument;
 mod junit;
@@ -71,6 +73,8 @@ Examples:
     Report(report::Args),
     /// Compare two files from `run --counters`; fails if a cost grew by more than allowed.
     Diff(diff::Args),
+    /// Make an HTML page of costs over commits: a line for each workload and counter, and every step.
+    History(history::Args),
     /// Say what to change in a captured program, why that costs time on a Mali, and what it would gain.
     Advise(advise::Args),
     /// Predict how long a captured program would take on another GPU: more cores, other memory, another model.
@@ -111,6 +115,7 @@ impl Task {
             Task::Top(args) => args.runs(),
             Task::Report(_)
             | Task::Diff(_)
+            | Task::History(_)
             | Task::Compare(_)
             | Task::Frame(_)
             | Task::Advise(_)
@@ -143,6 +148,7 @@ fn main() -> ExitCode {
         Task::Diff(args) => return diff::run(&args),
         Task::Overhead(args) => overhead::run(&args),
         Task::Report(args) => report::run(&args),
+        Task::History(args) => history::run(&args),
         Task::Advise(args) => advise::run(&args),
         Task::Frame(args) => frame::run(&args),
         Task::Whatif(args) => whatif::run(&args),

@@ -65,6 +65,8 @@ fn a_closed_pipe_ends_in_quiet() {
         ("report @a.json -o @page.html", Some("page.html")),
         ("diff @a.json @b.json", None),
         ("diff @a.json @b.json --max-increase fma=1% --markdown @diff.md", Some("diff.md")),
+        ("diff @a.json @b.json --json @diff.json", Some("diff.json")),
+        ("history @a.json @b.json -o @history.html", Some("history.html")),
         ("instrument @module -o @marked.spv --table @table.json", Some("table.json")),
         ("annotate @module @counts.json", None),
         ("shader @module", None),

@@ -344,6 +344,7 @@ fn every_view_of_the_page_shows_the_captures_figures() {
     time_line(&alone, &after);
     regions(&alone, &after);
     shaders(&alone, &lines);
+    first(&alone, &after);
     // Colours and keys.
     let themes = list(&alone["themes"]);
     assert_eq!([&themes[0][0], &themes[1][0], &themes[2][0]], ["light", "dark", ""]);
@@ -362,7 +363,11 @@ fn every_view_of_the_page_shows_the_captures_figures() {
     for view in list(&narrow["wide"]) {
         assert!(view[1].as_u64().unwrap() <= 400, "{view} pixels");
     }
-    assert_eq!(list(&narrow["wide"]).len(), 7);
+    assert_eq!(list(&narrow["wide"]).len(), 8);
+    let ranged = list(&both["range"]["rows"]);
+    // The same runs of the other capture: those of the first time alone have twins there.
+    assert!(ranged.iter().all(|r| list(r).len() == 6), "{ranged:?}");
+    assert_eq!(both["lines"], json!([]), "no shader was edited");
 
     // Advice, of which only a capture as the driver writes it has the facts: what the command says.
     report(&[&folder.at("before")], &page);
@@ -378,9 +383,44 @@ fn every_view_of_the_page_shows_the_captures_figures() {
         assert!(text.contains(word("says")) && text.contains(word("threshold")), "{text}");
     }
     assert_eq!(read["led"], "view-table");
+    // With a schedule there are warps.
+    let warps = read["warps"].as_f64().unwrap();
+    assert!(warps > 0.0 && warps <= 100.0, "{warps}");
     for view in list(&read["wide"]) {
         assert!(view[1].as_u64().unwrap() <= 400, "{view} pixels");
     }
+}
+
+/// A time as the page writes it.
+fn time(ns: f64) -> String {
+    match ns {
+        ns if ns >= 1e9 => format!("{:.2}s", ns / 1e9),
+        ns if ns >= 1e6 => format!("{:.2}ms", ns / 1e6),
+        ns if ns >= 1e3 => format!("{:.1}µs", ns / 1e3),
+        ns => format!("{ns:.0}ns"),
+    }
+}
+
+/// The page begins with the dearest workload; and a range of the whole time line adds up to all runs.
+fn first(read: &Value, c: &Value) {
+    let cycles = |of: &Value| of["counters"]["MaliGPUActiveCy"].as_f64().unwrap_or(0.0);
+    let dearest = list(&c["workloads"]).iter().max_by(|a, b| cycles(a).total_cmp(&cycles(b))).unwrap();
+    let title = read["first"]["title"].as_str().unwrap();
+    assert!(
+        title.starts_with("Look here first: ") && title.ends_with(dearest["name"].as_str().unwrap()),
+        "{title}"
+    );
+    assert!(read["first"].to_string().contains("Bound by"), "{}", read["first"]);
+    assert_eq!(read["whole"], list(&c["workloads"]).len());
+    assert_eq!(read["times"][0], "GPU time");
+    let clock = c["model"]["clock_mhz"].as_f64().unwrap() / 1000.0;
+    let all: f64 = list(&c["runs"]).iter().map(|r| cycles(r) / clock).sum();
+    assert_eq!(tight(&read["range"]["time"]), time(all));
+    assert!(
+        read["dropped"].is_null() && read["rangeOfJob"][0].as_str().unwrap().starts_with("Range: "),
+        "{}",
+        read["rangeOfJob"]
+    );
 }
 
 /// The last pass's, by the button of its workload.
@@ -501,8 +541,12 @@ fn regions(read: &Value, c: &Value) {
             }
             let most = values.iter().copied().fold(0.0, f64::max);
             assert_eq!(digits(&told[1]), most.to_string(), "{name}");
-            for (told, v) in [&told[2], &told[3]].iter().zip(&values) {
-                let value = told.as_str().unwrap().rsplit_once(": ").unwrap().1.to_string();
+            for told in [&told[2], &told[3]] {
+                let (place, value) = told.as_str().unwrap().rsplit_once(": ").unwrap();
+                let place = place.strip_prefix("Region ").unwrap().split_once(" (").unwrap().0;
+                let [x, y] =
+                    place.split_once(", ").map(|(x, y)| [x, y].map(|n| n.parse::<usize>().unwrap())).unwrap();
+                let v = values[y * r["across"].as_u64().unwrap() as usize + x];
                 assert_eq!(digits(&json!(value)), v.to_string(), "{name}");
                 checked += 1;
             }
@@ -538,8 +582,7 @@ fn shaders(read: &Value, lines: &BTreeMap<u32, u64>) {
     let all = list(&read["shaders"]);
     assert!(all.len() >= 5, "{} shaders", all.len());
     let heat = |s: &Value| {
-        let name = s["name"].as_str().unwrap();
-        let cycles = name.split_once(')').unwrap().1.split_once(" cycles").unwrap().0;
+        let cycles = s["heat"].as_str().unwrap().split_once(" cycles").unwrap().0;
         digits(&json!(cycles)).parse::<u64>().unwrap()
     };
     assert!(all.iter().map(heat).is_sorted_by(|a, b| a >= b), "the hottest first");
@@ -550,10 +593,28 @@ fn shaders(read: &Value, lines: &BTreeMap<u32, u64>) {
             assert_eq!(sum, heat(s), "{}", s["name"]);
         }
         assert!(s["code"].as_u64().unwrap() > 3 && s["here"] == 1, "{s}");
+        // The flame graph: the shader, which has all cycles, then functions and blocks; zoomed in and out again.
+        let bars = list(&s["flame"]["all"]);
+        let root = bars[0][1].as_str().unwrap();
+        assert!(tight(&bars[0][1]).contains(&format!(":{}cycles,100%", heat(s))), "{root}");
+        assert!(bars.iter().any(|b| b[0] == 2), "{bars:?}");
+        assert_eq!(s["flame"]["back"], bars.len());
     }
     assert!(heat(&all[0]) > 1000);
     // The one with a source shows it, with numbers at the lines where blocks begin.
-    let trips = all.iter().find(|s| s["name"].as_str().unwrap().contains("(trips)")).unwrap();
+    let trips = all.iter().find(|s| s["name"].as_str().unwrap().contains("trips.comp")).unwrap();
+    // What binds a line: all that was measured is arithmetic, and lines share their block's 1000 and more cycles.
+    let stalls = list(&trips["stalls"]);
+    assert!(
+        stalls.len() > 5 && stalls.iter().all(|l| l[1].as_str().unwrap().starts_with("trips.comp:")),
+        "{stalls:?}"
+    );
+    let cycles: u64 = stalls.iter().map(|l| digits(&l[4]).parse::<u64>().unwrap_or(0)).sum();
+    let all: u64 = lines.values().sum();
+    assert!(
+        cycles.abs_diff(all) <= 2000 && stalls.iter().any(|l| l[2] == "arithmetic"),
+        "{cycles} of {all}: {stalls:?}"
+    );
     let shown = list(&trips["lines"])
         .iter()
         .map(|l| (digits(&l[1]).parse().unwrap(), digits(&l[0]).parse().unwrap()));

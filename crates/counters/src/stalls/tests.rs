@@ -9,7 +9,7 @@ fn g720() -> Model {
 }
 
 fn alone(job: &Job) -> Went {
-    Went { active: job.cycles, beside: 0 }
+    Went { active: job.cycles, exec: job.exec, beside: 0 }
 }
 
 /// A transfer of so many lines each way.
@@ -82,7 +82,7 @@ fn external_memory_that_is_idle() {
     assert_eq!((READS.map(|q| e[q]), WRITES.map(|q| e[q])), ([2_000, 0, 0], [1_000, 0, 0]));
     assert_eq!(e[Event::ExtReadStallCycles], 0);
     // Beside a job that uses all of memory it waits as that does.
-    let e = of(&c, Phase::Compute, &job, Went { active: job.cycles, beside: WHOLE }, &m);
+    let e = of(&c, Phase::Compute, &job, Went { active: job.cycles, exec: job.exec, beside: WHOLE }, &m);
     assert_eq!(latencies(&e), [145, 334, 333, 333, 334]);
 }
 
@@ -182,6 +182,11 @@ fn quads_before_the_warps() {
     };
     // Rasterised in 1 000 cycles: shaded in 3 000, in 500 (half of the time, by half of them), not at all.
     assert_eq!([filled(24_000, 3_000), filled(4_000, 1_000), filled(0, 1_000)], [3_000, 250, 0]);
+    // Beside others its cores had warps for ten cycles less: quads did not wait longer than that.
+    c[(Phase::Main, Unit::Fma)] = 24_000;
+    let job = Job { cycles: 10_000, core: 10_000, exec: 3_000, ..Job::default() };
+    let went = Went { exec: 2_990, ..alone(&job) };
+    assert_eq!(of(&c, Phase::Main, &job, went, &m)[Event::PrePipeCycles], 2_990);
 }
 
 #[test]

@@ -15,7 +15,7 @@ use crate::structure;
 use counters::bound::Spent;
 use counters::{Counts, Phase, Work};
 use machine::facts::Uses;
-use machine::lost::{Labels, Title};
+use machine::lost::{Labels, Made, Title};
 use machine::time::Span;
 use parking_lot::{Mutex, RwLock};
 use raster::drawn::Seen;
@@ -109,12 +109,27 @@ pub enum Asked {
 }
 
 /// The pipelines that a workload ran.
-#[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct MadeBy {
     /// What the application calls them, of those that have a name.
     pub names: Vec<String>,
     /// A hash of what their shaders are made of; `None`: it ran none.
     pub shaders: Option<u64>,
+    /// Its shaders, with the name of each one's pipeline (empty if it has none), in the order in which they were first used.
+    pub stages: Vec<(Arc<Made>, String)>,
+}
+
+/// Shaders follow from their hash, but for their order.
+impl PartialEq for MadeBy {
+    fn eq(&self, o: &MadeBy) -> bool {
+        (&self.names, self.shaders) == (&o.names, o.shaders)
+    }
+}
+impl Eq for MadeBy {}
+impl std::hash::Hash for MadeBy {
+    fn hash<H: std::hash::Hasher>(&self, h: &mut H) {
+        (&self.names, self.shaders).hash(h);
+    }
 }
 
 impl MadeBy {
@@ -126,7 +141,14 @@ impl MadeBy {
         let mut shaders: Vec<u64> = pipelines.iter().map(|t| t.shaders()).collect();
         shaders.sort_unstable();
         shaders.dedup();
-        MadeBy { names, shaders: shaders.into_iter().reduce(mixed) }
+        let mut stages: Vec<(Arc<Made>, String)> = vec![];
+        for (title, stage) in pipelines.iter().flat_map(|t| t.stages().iter().map(move |s| (t, s))) {
+            let name = title.name().unwrap_or_default();
+            if !stages.iter().any(|(s, n)| s.hash == stage.hash && *n == name) {
+                stages.push((stage.clone(), name));
+            }
+        }
+        MadeBy { names, shaders: shaders.into_iter().reduce(mixed), stages }
     }
 }
 
@@ -136,6 +158,12 @@ fn mixed(a: u64, b: u64) -> u64 {
     h = (h ^ h >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     h = (h ^ h >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
     h ^ h >> 31
+}
+
+/// Whether files have the work of this frame.
+pub(crate) fn of_interest(frame: Option<u64>) -> bool {
+    let ranges = &settings::get().capture_frames;
+    ranges.is_empty() || frame.is_some_and(|f| ranges.iter().any(|r| r.contains(&f)))
 }
 
 /// A batch has run, or something was presented.
@@ -294,6 +322,7 @@ impl Publisher {
         self.begun += submitted as u64;
         self.told |= frame.is_some();
         self.frame = frame;
+        machine::instrumentation::gather(of_interest(self.frame()));
     }
 
     /// The batch has run; `presents`: it was a present.

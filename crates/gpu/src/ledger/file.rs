@@ -6,13 +6,15 @@ use super::{FACTS, FILE, PICTURES, Queue, Row, Run, SCHEDULE, facts};
 use crate::channel::{ByPhase, WorkloadKind};
 use counters::bound::{self, Bounds, Spent, Take, Takes};
 use counters::{Counter, Counts, Model, Phase, Value};
+use machine::lost::Made;
 use machine::time::Span;
 use raster::drawn::Seen;
 use serde::{Serialize, Serializer};
 use serde_json::ser::Formatter;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::io::{self, Write};
 use std::path::Path;
+use std::sync::Arc;
 
 /// Of the shape. It changes when readers of the last one would misread the new one; what is added changes nothing.
 const VERSION: u32 = 1;
@@ -24,6 +26,8 @@ struct File<'a> {
     model: &'a Model,
     total: Counters<'a>,
     workloads: Vec<Workload<'a>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    shaders: Vec<Shader<'a>>,
     frames: Vec<Frame<'a>>,
     #[serde(flatten)]
     capture: Option<Capture<'a>>,
@@ -40,12 +44,53 @@ struct Workload<'a> {
     pipelines: &'a Vec<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     shaders: Option<String>,
+    /// Which of the file's shaders it ran.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    stages: Vec<usize>,
     times: u64,
     begin_ns: u64,
     end_ns: u64,
     elapsed_ns: u64,
     jobs: Vec<Job>,
     counters: Counters<'a>,
+}
+
+/// A stage of a pipeline, and what it is known by when it has changed.
+#[derive(Serialize)]
+struct Shader<'a> {
+    stage: &'a str,
+    entry: &'a str,
+    #[serde(skip_serializing_if = "str::is_empty")]
+    pipeline: &'a str,
+    #[serde(skip_serializing_if = "str::is_empty")]
+    module: &'a str,
+    hash: String,
+    interface: String,
+    sketch: String,
+}
+
+/// All shaders of a file, each once.
+#[derive(Default)]
+struct Shaders<'a> {
+    all: Vec<Shader<'a>>,
+    places: HashMap<(u64, &'a str), usize>,
+}
+
+impl<'a> Shaders<'a> {
+    fn place(&mut self, (made, pipeline): &'a (Arc<Made>, String)) -> usize {
+        *self.places.entry((made.hash, pipeline)).or_insert_with(|| {
+            self.all.push(Shader {
+                stage: made.stage,
+                entry: &made.entry,
+                pipeline,
+                module: &made.module,
+                hash: format!("{:016x}", made.hash),
+                interface: format!("{:016x}", made.sketch.interface),
+                sketch: made.sketch.hashes.iter().map(|h| format!("{h:08x}")).collect(),
+            });
+            self.all.len() - 1
+        })
+    }
 }
 
 #[derive(Serialize)]
@@ -293,6 +338,7 @@ pub(super) fn json(
     let mut total = Counts::default();
     let (mut workloads, mut frames) = (vec![], vec![]);
     let (mut runs, mut passes, mut runs_lost) = (vec![], vec![], 0);
+    let mut shaders = Shaders::default();
     for (device, queues) in devices.iter().enumerate() {
         for (queue, q) in queues.iter().enumerate() {
             let (first, first_run) = (workloads.len(), runs.len());
@@ -306,6 +352,7 @@ pub(super) fn json(
                     name: &r.key.name,
                     pipelines: &r.key.made_by.names,
                     shaders: r.key.made_by.shaders.map(|s| format!("{s:016x}")),
+                    stages: r.key.made_by.stages.iter().map(|s| shaders.place(s)).collect(),
                     times: r.times,
                     begin_ns: r.span.begin,
                     end_ns: r.span.end,
@@ -363,6 +410,7 @@ pub(super) fn json(
         model,
         total: Counters { counts: &total, zeros: true },
         workloads,
+        shaders: shaders.all,
         frames,
         capture: capture.map(|(_, structures)| {
             let [structures_lost, structure_traces_lost] = structures.lost();

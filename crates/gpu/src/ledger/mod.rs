@@ -162,6 +162,13 @@ static LEDGER: LazyLock<Option<Arc<Ledger>>> = LazyLock::new(|| {
     Some(ledger)
 });
 
+/// A file is wanted.
+#[inline]
+pub fn wanted() -> bool {
+    let s = settings::get();
+    s.counters.is_some() || s.capture.is_some()
+}
+
 /// Listens from now on, if a file is wanted.
 pub fn open() {
     let Some(ledger) = &*LEDGER else { return };
@@ -190,7 +197,7 @@ impl Ledger {
 
 impl Listener for Ledger {
     fn record(&self, r: &Arc<Record>) {
-        if r.kind == WorkloadKind::Mark {
+        if r.kind == WorkloadKind::Mark || !channel::of_interest(r.frame) {
             return;
         }
         self.with(r.device, r.queue, |q| {
@@ -213,7 +220,7 @@ impl Listener for Ledger {
     fn batch(&self, b: &Batch) {
         self.with(b.device, b.queue, |q| {
             let counts = std::mem::take(&mut q.batch);
-            let Some(frame) = b.frame else { return };
+            let Some(frame) = b.frame.filter(|f| channel::of_interest(Some(*f))) else { return };
             if b.counted {
                 q.since += &counts;
                 if b.ends {

@@ -5,6 +5,7 @@
 use crate::base::stage::stage_of;
 use crate::device::code::Code;
 use machine::instrumentation::{Active, Instrumentation, METRIC, METRICS, OTHERS, Work};
+use machine::lost::Title;
 use parking_lot::Mutex;
 use shader::bytecode::Program;
 use shader::cost::Cost;
@@ -20,10 +21,13 @@ pub(crate) struct Stage {
     pub entry: String,
     pub code: Arc<Code>,
     pub program: Arc<Program>,
+    /// What the application calls its module; empty if it does not.
+    pub module: String,
 }
 
 /// The metrics of a pipeline's draws or dispatches, and whose they are.
 struct Measured {
+    title: Option<Arc<Title>>,
     object: Arc<Instrumentation>,
     stages: Vec<Stage>,
 }
@@ -46,7 +50,7 @@ pub(crate) fn wanted() -> bool {
 }
 
 /// Where a pipeline's metrics go if the application has no object active.
-pub(crate) fn gather(stages: &[Stage]) -> Option<Active> {
+pub(crate) fn gather(stages: &[Stage], title: Option<&Arc<Title>>) -> Option<Active> {
     folder()?;
     static AT_EXIT: Once = Once::new();
     extern "C" fn leave() {
@@ -57,7 +61,8 @@ pub(crate) fn gather(stages: &[Stage]) -> Option<Active> {
         libc::atexit(leave);
     });
     let object = Arc::new(Instrumentation::gathering());
-    ALL.lock().push(Measured { object: object.clone(), stages: stages.to_vec() });
+    let (stages, title) = (stages.to_vec(), title.cloned());
+    ALL.lock().push(Measured { title, object: object.clone(), stages });
     Some((object, 0))
 }
 
@@ -68,6 +73,9 @@ type Sums = BTreeMap<u32, [u64; METRICS]>;
 struct Shader {
     code: Arc<Code>,
     program: Arc<Program>,
+    /// What the application calls its pipelines and its modules.
+    pipelines: BTreeSet<String>,
+    modules: BTreeSet<String>,
     sums: Sums,
     /// By draw or dispatch, as far as these are distinguished: how often it ran, and its metrics.
     works: BTreeMap<Work, (u64, Sums)>,
@@ -113,10 +121,14 @@ fn write_to(folder: &Path) {
             let new = || Shader {
                 code: s.code.clone(),
                 program: s.program.clone(),
+                pipelines: BTreeSet::new(),
+                modules: BTreeSet::new(),
                 sums: Sums::new(),
                 works: BTreeMap::new(),
             };
             let shader = shaders.entry(of).or_insert_with(new);
+            shader.pipelines.extend(m.title.as_ref().and_then(|t| t.name()));
+            shader.modules.extend(Some(&s.module).filter(|m| !m.is_empty()).cloned());
             add(&mut shader.sums, key.block, &values);
             if let Some((work, times)) = works.get(&key.result).filter(|_| key.result != OTHERS) {
                 let (sum, own) = shader.works.entry(work.clone()).or_default();
@@ -148,11 +160,16 @@ fn write_to(folder: &Path) {
 }
 
 fn json(stage: &str, entry: &str, of: &Shader) -> String {
+    let list = |names: &BTreeSet<String>| {
+        names.iter().map(|n| shader::instrument::quoted(n)).collect::<Vec<_>>().join(", ")
+    };
     let names: Vec<String> = METRIC.iter().map(|m| shader::instrument::quoted(m.0)).collect();
     let entry = shader::instrument::quoted(entry);
     let mut out = format!(
-        "{{\"stage\": \"{stage}\", \"entry\": {entry}, \"registers\": {},\n\"metrics\": [{}],\n\"once\": {ONCE:?},\n\"blocks\": [",
+        "{{\"stage\": \"{stage}\", \"entry\": {entry}, \"registers\": {},\n\"pipelines\": [{}], \"modules\": [{}],\n\"metrics\": [{}],\n\"once\": {ONCE:?},\n\"blocks\": [",
         of.program.profile.registers,
+        list(&of.pipelines),
+        list(&of.modules),
         names.join(", ")
     );
     for (i, (block, values)) in of.sums.iter().enumerate() {

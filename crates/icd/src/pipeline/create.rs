@@ -24,7 +24,7 @@ use gpu::trace::RayPipeline;
 use machine::Mode;
 use machine::descriptor::DYNAMIC_TABLE;
 use machine::instrumentation::Active;
-use machine::lost::Title;
+use machine::lost::{Made, Title};
 use machine::sources::Sources;
 use parking_lot::Mutex;
 use shader::bytecode::Program;
@@ -75,6 +75,13 @@ pub(crate) struct Executable {
     pub code: Option<Arc<Code>>,
     /// The same's specialisation, while frames are recorded.
     pub spec: Vec<(u32, u64)>,
+    /// What it is known by, if files of counters are wanted.
+    pub made: Option<Arc<Made>>,
+}
+
+/// What stages are known by, in their order.
+pub(crate) fn made<'a>(stages: impl IntoIterator<Item = &'a Executable>) -> Vec<Arc<Made>> {
+    stages.into_iter().filter_map(|s| s.made.clone()).collect()
 }
 
 impl Executable {
@@ -139,11 +146,12 @@ impl Shared {
         let gathered = |e: &Executable| {
             let code = e.code.clone()?;
             let (entry, program) = (e.compiled.name.clone(), e.compiled.program.clone());
-            Some(measured::Stage { stage: e.stage, entry, code, program })
+            let module = e.made.as_ref().map_or(String::new(), |m| m.module.clone());
+            Some(measured::Stage { stage: e.stage, entry, code, program, module })
         };
         let gathered: Vec<_> = stages.iter().filter_map(gathered).collect();
-        let measured = measured::gather(&gathered);
-        let shared = Shared { layout, flags, kind, stages, measured };
+        let mut shared = Shared { layout, flags, kind, stages, measured: None };
+        shared.measured = measured::gather(&gathered, shared.title());
         if gpu::record::wanted()
             && let Some(title) = shared.title()
         {
@@ -207,8 +215,19 @@ pub(crate) struct Source {
     mappings: Mappings,
     /// Created with VK_PIPELINE_CREATE_2_INSTRUMENT_SHADERS_BIT_ARM.
     instrumented: bool,
+    /// What the application calls its module; empty if it does not.
+    module: String,
     /// From a pipeline's binary: the program that the compilation of this key would make.
     pub ready: Option<(u128, Arc<Compiled>)>,
+}
+
+/// What the application calls a module, where somebody will read it; empty if it does not.
+fn called(module: vk::ShaderModule) -> String {
+    if !gpu::ledger::wanted() || module == vk::ShaderModule::null() {
+        return String::new();
+    }
+    let called = debug::called(module.as_raw());
+    called.strip_prefix('\'').and_then(|c| c.strip_suffix('\'')).unwrap_or_default().into()
 }
 
 fn specialisation(info: Option<In<vk::SpecializationInfo>>) -> Vec<(u32, u64)> {
@@ -240,6 +259,7 @@ pub(crate) fn source(
     Ok(Source {
         ready: None,
         stage: stage.stage,
+        module: called(stage.module),
         code: shader_module::of_stage(stage)?,
         entry: stage.name().unwrap_or_default().to_string_lossy().into_owned(),
         spec: specialisation(stage.specialization_info()),
@@ -260,6 +280,7 @@ pub(crate) fn source_of_object(info: In<vk::ShaderCreateInfoEXT>) -> Answer<Sour
     Ok(Source {
         ready: None,
         stage: info.stage,
+        module: String::new(),
         code: shader_module::of_words(&code, "vkCreateShadersEXT")?,
         entry: info.name().unwrap_or_default().to_string_lossy().into_owned(),
         spec: specialisation(info.specialization_info()),
@@ -317,6 +338,7 @@ impl Source {
         });
         let source = Source {
             stage,
+            module: String::new(),
             code: shader_module::of_words(&shader::words(words), "a pipeline binary").ok()?,
             entry: std::str::from_utf8(entry).ok()?.to_string(),
             spec: spec.collect(),
@@ -325,6 +347,17 @@ impl Source {
             ready: None,
         };
         Some((source, b))
+    }
+
+    /// What it is known by, if files of counters are wanted.
+    fn made(&self, hash: u64) -> Option<Arc<Made>> {
+        if !gpu::ledger::wanted() {
+            return None;
+        }
+        let (stage, entry) = self.entry().ok()?;
+        let sketch = instrument::sketch(&self.code.module, entry).ok()?;
+        let (entry, module) = (self.entry.clone(), self.module.clone());
+        Some(Arc::new(Made { stage: stage.name(), entry, module, hash, sketch }))
     }
 
     fn content(&self) -> u64 {
@@ -363,7 +396,8 @@ impl Source {
                 machine::sanitizer::unused(&compiled.program, &self.entry, &layout.unused(&compiled.program));
             }
             let spec = if gpu::record::wanted() { self.spec.clone() } else { Vec::new() };
-            Executable { stage: self.stage, compiled, key, content, blocks, code, spec }.observing()
+            let made = self.made(content);
+            Executable { stage: self.stage, compiled, key, content, blocks, code, spec, made }.observing()
         };
         if let Some((of, compiled)) = &self.ready
             && *of == key

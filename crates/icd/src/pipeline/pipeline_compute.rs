@@ -41,7 +41,7 @@ pub(crate) fn kind(made: &Executable) -> PipelineKind {
     PipelineKind::Compute(Arc::new(ComputePipeline {
         program: made.compiled.program.clone(),
         id: NEXT.fetch_add(1, Relaxed),
-        title: Title::new(made.compiled.name.clone(), made.content),
+        title: Title::new(made.compiled.name.clone(), made.content, pipeline::made([made])),
     }))
 }
 

@@ -316,7 +316,7 @@ pub(crate) fn assemble(
         geometry: program(vk::ShaderStageFlags::GEOMETRY),
         task: program(vk::ShaderStageFlags::TASK_EXT).filter(|_| mesh.is_some()),
         fragment: fragment.map(|f| f.compiled.program.clone()),
-        title: Title::new(name, shaders.finish()),
+        title: Title::new(name, shaders.finish(), pipeline::made(stages)),
         feedback,
     })
 }

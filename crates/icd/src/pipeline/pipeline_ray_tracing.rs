@@ -139,7 +139,8 @@ fn create(cache: Option<&PipelineCache>, info: In<vk::RayTracingPipelineCreateIn
     let mut h = std::collections::hash_map::DefaultHasher::new();
     stages.iter().for_each(|e| e.content.hash(&mut h));
     let first = stages.iter().find(|e| e.stage == Stages::RAYGEN_KHR);
-    let title = Title::new(first.map_or("", |e| e.compiled.name.as_str()), h.finish());
+    let name = first.map_or("", |e| e.compiled.name.as_str());
+    let title = Title::new(name, h.finish(), pipeline::made(&stages));
     let culls = [
         (vk::PipelineCreateFlags::RAY_TRACING_SKIP_TRIANGLES_KHR, 0x100),
         (vk::PipelineCreateFlags::RAY_TRACING_SKIP_AABBS_KHR, 0x200),

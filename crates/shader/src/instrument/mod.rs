@@ -22,6 +22,7 @@ mod by_line;
 mod edit;
 mod lines;
 mod marks;
+mod sketch;
 mod table;
 
 #[allow(unused_imports, reason = "the documentation names it")]
@@ -30,6 +31,7 @@ use crate::options::Result;
 use crate::spirv::*;
 pub use by_line::{ByLine, Stretch, by_line};
 pub use lines::{Source, sources};
+pub use sketch::{HASHES, Sketch, sketch};
 pub use table::{Block, json, quoted};
 
 /// The instruction set that a mark belongs to, and the number of the mark in it.

@@ -74,7 +74,7 @@ pub fn run(args: &Args) -> Result<()> {
     let done = match out.status.success() {
         true => traced(&folder, &String::from_utf8_lossy(&out.stdout), &rgba).and_then(|figure| {
             let figures: Vec<Figure> = figure.into_iter().collect();
-            report::write_with(&[(&folder, "city, paths and ball".into())], &figures, &page)
+            report::write_with(&[(&folder, "city, paths and ball".into())], &figures, &[], &page)
         }),
         false => Err(Error(format!("the demo's report: {}", out.status))),
     };

@@ -1,17 +1,19 @@
 //! A file of `tuff run --counters` as `tuff diff` sees it.
 
+use crate::costs::keys::{self, Key};
 use crate::sums;
 use client::Error;
 use counters::Model;
 use serde_json::Value;
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Beside counters: the nanoseconds that something took.
 pub const ELAPSED: &str = "elapsed_ns";
 
 pub type Counters = BTreeMap<String, f64>;
 
+#[derive(Default)]
 pub struct File {
     pub gpu: String,
     /// The model's figures; an older file has none.
@@ -20,6 +22,12 @@ pub struct File {
     pub total: Counters,
     /// Workloads of the same line and shaders, whichever device, queue or process they ran on, in whatever order.
     pub workloads: BTreeMap<Name, Workload>,
+    /// What its workloads' shaders are known by; none in older files.
+    pub keys: Vec<Key>,
+    /// Of a capture, where its shaders are.
+    pub folder: Option<PathBuf>,
+    /// Device, number and counters of frames, by queue.
+    pub frames: Vec<(u64, u64, Counters)>,
 }
 
 /// What a workload is called in every run: nothing of it depends on the order of things.
@@ -37,6 +45,12 @@ pub struct Workload {
     pub counters: Counters,
     /// As the file has them, for sums.
     parts: Vec<sums::Counters>,
+    /// What it is without its name: label, kind, and what the application calls its pipelines.
+    pub group: String,
+    /// Its place among the file's workloads.
+    pub place: usize,
+    /// Which of the file's keys are its shaders'.
+    pub stages: Vec<usize>,
     times: f64,
     elapsed: Option<f64>,
 }
@@ -75,10 +89,29 @@ fn counters(v: &sums::Counters) -> Counters {
     v.iter().filter_map(|(k, v)| Some((plain::line(k).into_owned(), v.as_f64()?))).collect()
 }
 
+/// A file, or a capture's folder.
 pub fn read(path: &Path) -> client::Result<File> {
-    let say = |e: &dyn std::fmt::Display| Error::file(path, e);
-    let text = std::fs::read_to_string(path).map_err(|e| say(&e))?;
-    parse(&text).map_err(|e| say(&e))
+    read_with(path).map(|f| f.0)
+}
+
+/// The same, and its bytes.
+pub fn read_with(path: &Path) -> client::Result<(File, Vec<u8>)> {
+    let own = if path.is_dir() { path.join(crate::report::capture::FILE) } else { path.to_path_buf() };
+    let bytes = std::fs::read(&own).map_err(|e| Error::file(&own, e))?;
+    let mut file = parse(&String::from_utf8_lossy(&bytes)).map_err(|e| Error::file(&own, e))?;
+    file.folder = path.is_dir().then(|| path.to_path_buf());
+    Ok((file, bytes))
+}
+
+/// What the shaders of a file are known by.
+fn keys(v: &Value) -> Vec<Key> {
+    let key = |s: &Value| {
+        let text = |k: &str| plain::line(s[k].as_str().unwrap_or_default()).into_owned();
+        let names = ["module", "pipeline"].map(text).into_iter().filter(|n| !n.is_empty()).collect();
+        let sketch = keys::sketch(s["interface"].as_str().unwrap_or(""), s["sketch"].as_str().unwrap_or(""));
+        Key { stage: text("stage"), entry: text("entry"), names, hash: text("hash"), sketch }
+    };
+    v.as_array().map_or(&[][..], |l| l).iter().map(key).collect()
 }
 
 pub fn parse(text: &str) -> Result<File, String> {
@@ -87,6 +120,11 @@ pub fn parse(text: &str) -> Result<File, String> {
     let none = sums::Counters::new();
     let of = |v: &Value| v.as_object().cloned().unwrap_or_else(|| none.clone());
     let mut workloads: BTreeMap<Name, Workload> = BTreeMap::new();
+    let keys = keys(&v["shaders"]);
+    let stages = |v: &Value| -> Vec<usize> {
+        let all = v.as_array().map_or(&[][..], |l| l).iter().filter_map(|n| Some(n.as_u64()? as usize));
+        all.filter(|n| *n < keys.len()).collect()
+    };
     for w in list {
         let text = |k: &str| plain::line(w[k].as_str().unwrap_or_default()).into_owned();
         let [kind, label, name] = ["kind", "label", "name"].map(text);
@@ -95,7 +133,13 @@ pub fn parse(text: &str) -> Result<File, String> {
         let colon = if label.is_empty() { "" } else { ": " };
         let named = if pipelines.is_empty() { pipelines } else { format!(" [{pipelines}]") };
         let line = format!("{label}{colon}{kind} {name}{named}");
-        let sum = workloads.entry(Name { line, shaders: text("shaders") }).or_default();
+        let place = workloads.len();
+        let sum = workloads.entry(Name { line, shaders: text("shaders") }).or_insert_with(|| Workload {
+            group: format!("{label}{colon}{kind}{named}"),
+            place,
+            stages: stages(&w["stages"]),
+            ..Workload::default()
+        });
         sum.parts.push(of(&w["counters"]));
         sum.times += w["times"].as_f64().unwrap_or(0.0);
         sum.elapsed = w[ELAPSED].as_f64().map(|e| e + sum.elapsed.unwrap_or(0.0));
@@ -105,7 +149,12 @@ pub fn parse(text: &str) -> Result<File, String> {
     let elapsed: Option<f64> = list.iter().map(|w| w[ELAPSED].as_f64()).sum();
     total.extend(elapsed.map(|ns| (ELAPSED.to_string(), ns)));
     let gpu = plain::line(v["gpu"].as_str().unwrap_or_default()).into_owned();
-    Ok(File { gpu, model: v["model"].clone(), total, workloads })
+    let frames = v["frames"].as_array().map_or(&[][..], |l| l).iter().map(|f| {
+        let number = |k: &str| f[k].as_u64().unwrap_or(0);
+        (number("device"), number("frame"), counters(&of(&f["counters"])))
+    });
+    let frames = frames.collect();
+    Ok(File { gpu, model: v["model"].clone(), total, workloads, keys, folder: None, frames })
 }
 
 /// The model's figures that differ: `core.warps 64 and 32`.
@@ -142,10 +191,7 @@ mod tests {
 
     #[test]
     fn models_are_compared_by_name_and_figures() {
-        let file = |gpu: &str, model: Value| {
-            let (total, workloads) = Default::default();
-            File { gpu: gpu.into(), model, total, workloads }
-        };
+        let file = |gpu: &str, model: Value| File { gpu: gpu.into(), model, ..File::default() };
         let of = |warps: u64| serde_json::json!({ "name": "a", "cores": 10, "core": { "warps": warps } });
         let why = |a: &File, b: &File| same_model(a, b).map_err(|e| e.to_string());
         let a = file("a", of(64));

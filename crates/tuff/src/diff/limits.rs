@@ -1,6 +1,7 @@
 //! What counters may grow by: `--max-increase`, and the TOML file of `--thresholds`.
 
 use super::file::{Counters, ELAPSED};
+use super::shaders::COUNTERS;
 use client::Error;
 use counters::catalogue;
 use serde::Deserialize;
@@ -47,7 +48,9 @@ enum Written {
 struct Thresholds {
     counters: BTreeMap<String, Written>,
     total: BTreeMap<String, Written>,
+    frame: BTreeMap<String, Written>,
     workloads: Vec<Rule>,
+    shaders: Vec<Rule>,
 }
 
 #[derive(Deserialize)]
@@ -66,6 +69,10 @@ pub struct Limits {
     everywhere: ByCounter,
     /// In place of `everywhere`'s, for the totals.
     total: ByCounter,
+    /// The same for the worst frame.
+    frame: ByCounter,
+    /// By parts of shaders' names; of several the last.
+    shaders: Vec<(String, ByCounter)>,
     /// In place of `everywhere`'s, for workloads whose line has this in it; of several the last.
     workloads: Vec<(String, ByCounter)>,
 }
@@ -98,7 +105,7 @@ impl Limits {
 
     fn parse(text: &str, known: &Counters) -> Result<Limits, String> {
         let file: Thresholds = toml::from_str(text).map_err(|e| e.to_string())?;
-        let by_counter = |list: BTreeMap<String, Written>| -> Result<ByCounter, String> {
+        let by = |list: BTreeMap<String, Written>, find: &dyn Fn(&str) -> Result<String, String>| {
             let mut all = ByCounter::new();
             for (name, written) in list {
                 let limit = match written {
@@ -106,23 +113,32 @@ impl Limits {
                     Written::Whole(limit) => limit,
                 };
                 valid(&name, &limit)?;
-                if all.insert(find(&name, known)?, limit).is_some() {
+                if all.insert(find(&name)?, limit).is_some() {
                     return Err(format!("{name} occurs twice in one table, under two names"));
                 }
             }
-            Ok(all)
+            Ok::<ByCounter, String>(all)
         };
+        let by_counter = |list| by(list, &|name| find(name, known));
         let rules = file.workloads.into_iter().map(|r| Ok((r.part, by_counter(r.counters)?)));
+        let of_shader = |name: &str| match COUNTERS.contains(&name) {
+            true => Ok(name.to_string()),
+            false => Err(format!("{name} is no counter of a shader: {}", COUNTERS.join(", "))),
+        };
+        let shaders = file.shaders.into_iter().map(|r| Ok((r.part, by(r.counters, &of_shader)?)));
         Ok(Limits {
             workloads: rules.collect::<Result<_, String>>()?,
             everywhere: by_counter(file.counters)?,
             total: by_counter(file.total)?,
+            frame: by_counter(file.frame)?,
+            shaders: shaders.collect::<Result<_, String>>()?,
         })
     }
 
     /// There are any.
     pub fn any(&self) -> bool {
-        let all = [&self.everywhere, &self.total].into_iter().chain(self.workloads.iter().map(|w| &w.1));
+        let rules = self.workloads.iter().chain(&self.shaders).map(|w| &w.1);
+        let all = [&self.everywhere, &self.total, &self.frame].into_iter().chain(rules);
         all.into_iter().any(|l| !l.is_empty())
     }
 
@@ -130,6 +146,27 @@ impl Limits {
     pub fn unmatched<'a>(&self, lines: impl Iterator<Item = &'a str> + Clone) -> Vec<&str> {
         let of_none = |part: &&str| !lines.clone().any(|l| l.contains(*part));
         self.workloads.iter().map(|w| w.0.as_str()).filter(of_none).collect()
+    }
+
+    /// The rules that no shader's name has a part of.
+    pub fn unmatched_shaders<'a>(&self, names: impl Iterator<Item = &'a str> + Clone) -> Vec<&str> {
+        let of_none = |part: &&str| !names.clone().any(|n| n.contains(*part));
+        self.shaders.iter().map(|w| w.0.as_str()).filter(of_none).collect()
+    }
+
+    /// Of a shader by its name.
+    pub fn of_shader(&self, name: &str) -> ByCounter {
+        let rules = self.shaders.iter().filter(|(part, _)| name.contains(part.as_str()));
+        rules.flat_map(|(_, limits)| limits.clone()).collect()
+    }
+
+    /// Of the worst frame.
+    pub fn of_frame(&self) -> ByCounter {
+        let mut all = self.everywhere.clone();
+        // A frame has no time from begin to end.
+        all.remove(ELAPSED);
+        all.extend(self.frame.clone());
+        all
     }
 
     pub fn of_total(&self) -> ByCounter {
@@ -237,6 +274,11 @@ mod tests {
         assert_eq!(fma(limits.of_workload("0.0 shadow 1")), percent(10.0));
         assert_eq!(fma(limits.of_workload("0.0 shadows of all")), percent(20.0));
         assert_eq!(fma(limits.of_total()), Limit { max: Some(9.0), ..Limit::default() });
+        let shaders =
+            parse("[[shaders]]\nmatch = 'lit'\ncounters = { cycles = 3, registers = { max = 32 } }").unwrap();
+        assert_eq!(shaders.of_shader("fragment lit.frag (main)")["cycles"], percent(3.0));
+        assert!(shaders.any() && shaders.of_shader("vertex main").is_empty());
+        assert_eq!(shaders.unmatched_shaders(["vertex main"].into_iter()), ["lit"]);
         let time = Limit { max_increase: Some(2.5), slack: 1000.0, max: None };
         assert_eq!(limits.of_total()[ELAPSED], time);
         assert_eq!(limits.of_workload("0.0 shadow 1")[ELAPSED], time);
@@ -254,6 +296,10 @@ mod tests {
             ("[counters]\nunheard = 1", "no counter is called unheard"),
             ("[counters]\nfma = 1\nTuffFmaInstr = 1", "twice in one table"),
             ("[[workloads]]\ncounters = { fma = 1 }", "missing field `match`"),
+            (
+                "[[shaders]]\nmatch = 'a'\ncounters = { time = 1 }",
+                "time is no counter of a shader: cycles, arithmetic",
+            ),
         ] {
             let said = parse(text).err().unwrap_or_else(|| panic!("accepted: {text}"));
             assert!(said.contains(why), "{text}: {said}");

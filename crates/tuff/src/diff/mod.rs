@@ -1,9 +1,11 @@
-//! `tuff diff`: two files of `tuff run --counters` side by side, and whether something got dearer.
+//! `tuff diff`: two files of `tuff run --counters`, or two captures, side by side, and whether something got dearer.
 
-mod file;
-mod limits;
-mod pairs;
+pub mod file;
+mod frames;
+pub mod limits;
+pub mod pairs;
 mod report;
+mod shaders;
 
 use clap::Args as ClapArgs;
 use client::Error;
@@ -24,6 +26,8 @@ Examples:
   tuff diff baseline.json new.json --thresholds tuff.toml --markdown summary.md --junit diff.xml
   tuff diff --update baseline.json new.json
   tuff diff before.json after.json --all --workloads | less
+  tuff diff before after --markdown lines.md      two captures: also shaders, line by line
+  tuff diff before.json after.json --per-frame    means by frame, and the worst frame
 
 A file of thresholds (docs/diff.md):
   [counters]                  # limits for the totals and for every workload
@@ -33,11 +37,14 @@ A file of thresholds (docs/diff.md):
   read = { max = 50_000_000 }
   [[workloads]]               # replaces limits above, for workloads with this text in their line
   match = \"shadows\"
-  counters = { fma = 10 }")]
+  counters = { fma = 10 }
+  [[shaders]]                 # of captures: limits for shaders with this text in their name
+  match = \"lit.frag\"
+  counters = { cycles = 0, registers = { max = 32 } }")]
 pub struct Args {
-    /// The file to compare with.
+    /// The file from `run --counters` or folder from `run --capture` to compare with.
     before: PathBuf,
-    /// The file whose costs must not be higher.
+    /// The file or folder whose costs must not be higher.
     after: PathBuf,
     /// Fail if this counter grew by more than PERCENT, in the totals or in a workload. NAME is a machine name (TuffFmaInstr), a part of
     /// one that begins at a word and that no other counter has (SamplesPassed), or one of fma, cvt, sfu, ls, tex, cycles, read, write (bytes), warps,
@@ -53,6 +60,12 @@ pub struct Args {
     /// Show all differences, not only those of counters with a limit (or, without limits, the largest).
     #[arg(long)]
     all: bool,
+    /// Compare means by frame, and the worst frames, so that a longer run costs no more than a short one.
+    #[arg(long)]
+    per_frame: bool,
+    /// Write everything that differs as JSON.
+    #[arg(long, value_name = "FILE")]
+    json: Option<PathBuf>,
     /// Do not fail for: vanished (workloads that exist only in BEFORE), unmatched (rules that match no workload).
     #[arg(long, value_enum, value_name = "WHAT")]
     allow: Vec<Allow>,
@@ -75,6 +88,7 @@ enum Allow {
 }
 
 const TOTAL: &str = "all workloads";
+const WORST: &str = "worst frame";
 
 /// Rows that are shown, unless all are wanted.
 const SHOWN: usize = 20;
@@ -131,6 +145,8 @@ struct Place<'a> {
 struct Comparison<'a> {
     total: Place<'a>,
     workloads: Vec<Place<'a>>,
+    /// The worst frames, and shaders of captures.
+    others: Vec<Place<'a>>,
     /// What is wrong besides: workloads that have vanished, rules that are of none.
     wrong: Vec<String>,
 }
@@ -177,7 +193,7 @@ fn judge(before: Option<f64>, after: f64, limit: &Limit) -> Result<(), String> {
 
 impl Comparison<'_> {
     fn places(&self) -> impl Iterator<Item = &Place<'_>> {
-        self.workloads.iter().chain([&self.total])
+        self.workloads.iter().chain(&self.others).chain([&self.total])
     }
 
     /// A line for each limit that does not hold, and for what is wrong besides.
@@ -194,7 +210,7 @@ impl Comparison<'_> {
     /// [`SHOWN`]. `workloads`: of these too. `all`: everything that differs, place by place.
     fn table(&self, workloads: bool, all: bool) -> String {
         let limited = self.places().any(|p| p.rows.iter().any(|r| r.judged.is_some()));
-        let places = [&self.total].into_iter().chain(&self.workloads);
+        let places = [&self.total].into_iter().chain(&self.workloads).chain(&self.others);
         let mut rows: Vec<(&str, &Row)> = vec![];
         let mut hidden = 0;
         for (i, place) in places.enumerate() {
@@ -274,7 +290,7 @@ fn write(path: &Path, text: &str) -> client::Result<()> {
 }
 
 /// Writes `bytes` to a file that is whole at any time.
-fn replace(path: &Path, bytes: &[u8]) -> client::Result<()> {
+pub fn replace(path: &Path, bytes: &[u8]) -> client::Result<()> {
     let mut name = path.file_name().unwrap_or_default().to_os_string();
     name.push(format!(".{}", std::process::id()));
     let beside = path.with_file_name(name);
@@ -299,9 +315,10 @@ fn compare(args: &Args) -> client::Result<Vec<String>> {
 
 fn judged(args: &Args) -> client::Result<Vec<String>> {
     // Read once: what is compared is what the baseline becomes.
-    let say = |e: &dyn std::fmt::Display| Error::file(&args.after, e);
-    let bytes = std::fs::read(&args.after).map_err(|e| say(&e))?;
-    let mut b = file::parse(&String::from_utf8_lossy(&bytes)).map_err(|e| say(&e))?;
+    let (mut b, bytes) = file::read_with(&args.after)?;
+    if args.update && (b.folder.is_some() || args.before.is_dir()) {
+        return Err(Error("--update is for files of `run --counters`: copy a capture's folder".into()));
+    }
     let limits = Limits::new(args.thresholds.as_deref(), &args.max_increase, &b.total)?;
     let dearer = if args.update && !args.before.exists() {
         println!("{}: new", args.before.display());
@@ -316,7 +333,7 @@ fn judged(args: &Args) -> client::Result<Vec<String>> {
             same => {
                 same?;
                 without_times(&mut a, &mut b);
-                told(args, &a, &b, &limits)?
+                told(args, a, b, &limits)?
             }
         }
     };
@@ -328,8 +345,18 @@ fn judged(args: &Args) -> client::Result<Vec<String>> {
 }
 
 /// Prints and writes what differs.
-fn told(args: &Args, a: &File, b: &File, limits: &Limits) -> client::Result<Vec<String>> {
-    let of_total = limits.of_total();
+fn told(args: &Args, mut a: File, mut b: File, limits: &Limits) -> client::Result<Vec<String>> {
+    let (mut each, mut worst) = ([1.0; 2], None);
+    if args.per_frame {
+        let (n, x) = frames::means(&mut a).map_err(|e| Error::file(&args.before, e))?;
+        let (m, y) = frames::means(&mut b).map_err(|e| Error::file(&args.after, e))?;
+        println!("means of {n} and {m} frames; the worst are {} and {}", x.number, y.number);
+        (each, worst) = ([1.0 / n, 1.0 / m], Some([x.counters, y.counters]));
+    }
+    let (a, b) = (&a, &b);
+    let (of_total, of_frame) = (limits.of_total(), limits.of_frame());
+    let shaders = shaders::compare(a, b, each)?;
+    let of_shaders: Vec<_> = shaders.iter().map(|s| limits.of_shader(&s.name)).collect();
     let (pairs, vanished) = pairs::pairs(a, b);
     let of_workloads: Vec<_> = pairs.iter().map(|p| limits.of_workload(&p.name)).collect();
     let mut wrong = vec![];
@@ -341,8 +368,18 @@ fn told(args: &Args, a: &File, b: &File, limits: &Limits) -> client::Result<Vec<
         wrong.extend(
             none.iter().map(|part| format!("no workload has \"{part}\" in its line (--allow unmatched)")),
         );
+        let none = limits.unmatched_shaders(shaders.iter().map(|s| s.name.as_str()));
+        wrong.extend(
+            none.iter().map(|part| format!("no shader has \"{part}\" in its name (--allow unmatched)")),
+        );
     }
+    let frame = worst.iter().map(|[x, y]| Place::new(WORST, Some(x), Some(y), &of_frame));
+    let of_shader = |(s, limits)| {
+        let s: &shaders::Compared = s;
+        Place::new(&s.name, s.before.as_ref(), s.after.as_ref(), limits)
+    };
     let all = Comparison {
+        others: frame.chain(shaders.iter().zip(&of_shaders).map(of_shader)).collect(),
         total: Place::new(TOTAL, Some(&a.total), Some(&b.total), &of_total),
         workloads: (pairs.iter().zip(&of_workloads))
             .map(|(p, limits)| {
@@ -352,9 +389,15 @@ fn told(args: &Args, a: &File, b: &File, limits: &Limits) -> client::Result<Vec<
             .collect(),
         wrong,
     };
-    print!("{}", all.table(args.workloads, args.all));
+    print!("{}{}", all.table(args.workloads, args.all), shaders::text(&shaders, args.all));
     if let Some(path) = &args.markdown {
-        write(path, &report::markdown(&all, &args.before, &args.after, &b.gpu))?;
+        let lines = shaders::markdown(&shaders);
+        write(path, &(report::markdown(&all, &args.before, &args.after, &b.gpu) + &lines))?;
+    }
+    if let Some(path) = &args.json {
+        let text =
+            serde_json::to_string_pretty(&report::json(&all, &shaders)).map_err(|e| Error(e.to_string()))?;
+        write(path, &(text + "\n"))?;
     }
     if let Some(path) = &args.junit {
         write(path, &report::junit(&all))?;
@@ -380,7 +423,7 @@ mod tests {
         let told = |a: &Counters, b: &Counters, limits: &[(&str, Limit)]| {
             let limits = limits.iter().map(|(k, l)| (k.to_string(), *l)).collect();
             let total = Place::new("w", Some(a), Some(b), &limits);
-            Comparison { total, workloads: vec![], wrong: vec![] }.failures()
+            Comparison { total, workloads: vec![], others: vec![], wrong: vec![] }.failures()
         };
         assert!(told(&a, &b, &[("X", percent(3.0))]).is_empty());
         let two = told(&a, &b, &[("X", percent(2.0)), ("New", percent(1000.0))]);
@@ -429,7 +472,7 @@ mod tests {
         let counters = [&pair.before, &pair.after].map(|w| w.as_ref().map(|w| &w.counters));
         let workloads = vec![Place::new(&pair.name, counters[0], counters[1], &limits)];
         let total = Place::new(TOTAL, Some(&a.total), Some(&b.total), &limits);
-        let all = Comparison { total, workloads, wrong: vec![] };
+        let all = Comparison { total, workloads, others: vec![], wrong: vec![] };
         let (table, dearer) = (all.table(true, true), all.failures().join("|"));
         let markdown = report::markdown(&all, Path::new("a\n.json"), Path::new("b"), &b.gpu);
         let models = file::same_model(&a, &File { gpu: "\x1b".into(), ..file(1) });

@@ -1,11 +1,13 @@
 //! What `tuff diff` leaves for others: Markdown for a pull request, JUnit for a CI system.
 
 use super::file::ELAPSED;
+use super::shaders::{self, Compared};
 use super::{Comparison, Place, Row};
 use crate::junit::{failed, suite, xml};
 use counters::catalogue;
 use plain::markdown as cell;
 use quick_junit::{NonSuccessKind, TestCaseStatus};
+use serde_json::{Value, json};
 use std::fmt::Write;
 use std::path::Path;
 
@@ -160,6 +162,23 @@ pub fn markdown_error(why: &str) -> String {
     format!("### Tuff: not compared\n\n{}\n", cell(why))
 }
 
+/// All that differs, for other programs.
+pub(super) fn json(all: &Comparison, shaders: &[Compared]) -> Value {
+    let place = |p: &Place| {
+        let row = |r: &Row| {
+            let why = r.judged.as_ref().and_then(|j| j.as_ref().err());
+            json!({ "counter": r.counter, "before": r.before, "after": r.after, "failed": why })
+        };
+        let rows: Vec<Value> = p.rows.iter().filter(|r| r.differs() || r.judged.is_some()).map(row).collect();
+        json!({ "name": p.name, "counters": rows })
+    };
+    let places = |list: &[Place]| list.iter().map(place).collect::<Vec<_>>();
+    json!({
+        "total": place(&all.total), "workloads": places(&all.workloads), "others": places(&all.others),
+        "shaders": shaders::json(shaders), "failures": all.failures(),
+    })
+}
+
 /// A suite for the totals and each workload, a case for each limit.
 pub(super) fn junit(all: &Comparison) -> String {
     let suite = |p: &Place| {
@@ -185,7 +204,7 @@ pub(super) fn junit(all: &Comparison) -> String {
     let vanished = ("nothing has vanished, and every rule is of a workload", vanished);
     // Some readers take a file without a case for a failure.
     let mut suites = vec![crate::junit::suite(NAME, [(COMPARABLE, TestCaseStatus::success()), vanished])];
-    let judged = [&all.total].into_iter().chain(&all.workloads).map(suite);
+    let judged = [&all.total].into_iter().chain(&all.workloads).chain(&all.others).map(suite);
     suites.extend(judged.filter(|s| !s.test_cases.is_empty()));
     xml(NAME, suites)
 }
@@ -230,7 +249,7 @@ mod tests {
             Place::new("0.0 <b>|\"&", Some(&a), Some(&b), &limits),
             Place::new("0.0 new", None, Some(&b), &limits),
         ];
-        let all = Comparison { total, workloads, wrong: vec![] };
+        let all = Comparison { total, workloads, others: vec![], wrong: vec![] };
         let text = markdown(&all, Path::new("a.json"), Path::new("b.json"), "G720 class, 10 cores");
         assert_eq!(
             text,

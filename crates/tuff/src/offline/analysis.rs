@@ -189,10 +189,31 @@ pub fn lines(
     model: &Model,
 ) -> Result<Vec<(Stretch, Cost)>, Error> {
     let Entry::Named(name, _) = entry else { return Ok(vec![]) };
-    let marked = by_line(module, Entry::Named(name, Some(a.stage.model() as u32)))?;
-    let asked = Asked { spec: &a.spec, ..Asked::default() };
+    marked(module, a.stage, name, Asked { spec: &a.spec, ..Asked::default() }, model)
+}
+
+/// What each stretch of a captured shader's lines costs, once through. `stage`: by the driver's name.
+pub fn cost_of_lines(
+    module: &Module,
+    stage: &str,
+    entry: &str,
+    model: &Model,
+) -> Result<Vec<(Stretch, Cost)>, Error> {
+    let unknown = || Error::Unsupported(format!("stage {stage}"));
+    let stage = Stage::ALL.into_iter().find(|s| s.name() == stage).ok_or_else(unknown)?;
+    marked(module, stage, entry, Asked::default(), model)
+}
+
+fn marked(
+    module: &Module,
+    stage: Stage,
+    entry: &str,
+    asked: Asked,
+    model: &Model,
+) -> Result<Vec<(Stretch, Cost)>, Error> {
+    let marked = by_line(module, Entry::Named(entry, Some(stage.model() as u32)))?;
     let module = Module::parse(&marked.words)?;
-    let program = compile(&module, a.stage, name, asked, model, &RefCell::default())?;
+    let program = compile(&module, stage, entry, asked, model, &RefCell::default())?;
     let once = program.profile.once.iter().copied().chain(std::iter::repeat(Cost::FREE));
     Ok(marked.stretches.into_iter().zip(once).collect())
 }

@@ -7,10 +7,12 @@ mod inputs;
 mod json;
 mod languages;
 mod table;
+mod trips;
 mod verdicts;
 
 use crate::instrument::{entry as entry_of, parsed};
 use crate::paint::{Paint, When};
+pub use analysis::cost_of_lines;
 use analysis::{Analysis, Asked, Place};
 use client::{Error, Result};
 use counters::Model;
@@ -36,6 +38,7 @@ Examples:
   tuff shader shaders --gpu g610,g720 --golden costs.toml --update   # writes the costs
   tuff shader shaders --gpu g610,g720 --golden costs.toml            # fails if one is dearer now
   tuff shader blur.comp --trips 12=9 --trips 14=9
+  tuff shader blur.comp --trips-from frames                         # means of a capture's loops
   tuff shader shadow.hlsl --stage vertex --entry shadow --format json
   tuff shader lit.hlsl --stage frag --compiler 'dxc -spirv -T ps_6_6 -E {entry} {in} -Fo {out}'
   tuff shader all.spv --entry shadow --spec 3=16 --spec 4=0.5
@@ -59,6 +62,10 @@ pub struct Args {
     /// without lines the header's label (%57). The longest path counts them.
     #[arg(long, value_name = "PLACE=N", value_parser = trips)]
     trips: Vec<(Place, u32)>,
+    /// Take the iterations of loops from a capture (a folder of `run --capture` or `run --shaders`) in which the shader ran: their means, rounded.
+    /// `--trips` overrides them.
+    #[arg(long, value_name = "CAPTURE")]
+    trips_from: Option<PathBuf>,
     /// Define a macro in GLSL, HLSL and Slang.
     #[arg(short = 'D', value_name = "NAME[=VALUE]")]
     define: Vec<String>,
@@ -214,7 +221,7 @@ fn inside(module: &Module) -> String {
 /// What the module has of what is asked for.
 fn analyses(args: &Args, input: &Input, module: &Module, model: &Model) -> Result<Vec<Analysis>> {
     let say = |e: String| Error::file(&input.file, e);
-    let asked = Asked { spec: &args.spec, trips: &args.trips };
+    let ran = args.trips_from.as_deref().map(crate::costs::read).transpose()?;
     let mut all = vec![];
     for (entry, execution_model) in module.entry_points() {
         let stage = Stage::ALL.into_iter().find(|s| s.model() as u32 == execution_model);
@@ -222,6 +229,12 @@ fn analyses(args: &Args, input: &Input, module: &Module, model: &Model) -> Resul
         if args.stage.is_some_and(|s| s != stage) || args.entry.as_ref().is_some_and(|e| *e != entry) {
             continue;
         }
+        let mut trips = args.trips.clone();
+        if let Some(ran) = &ran {
+            let found = trips::measured(module, stage, &entry, ran).map_err(say)?;
+            trips.extend(found.into_iter().filter(|f| !args.trips.iter().any(|t| t.0 == f.0)));
+        }
+        let asked = Asked { spec: &args.spec, trips: &trips };
         let made = analysis::analyse(module, stage, &entry, asked, model);
         all.push(made.map_err(|e| say(format!("{} shader '{entry}': {e}", names(stage).1)))?);
     }

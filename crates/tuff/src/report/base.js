@@ -70,6 +70,12 @@ const token = (name) => getComputedStyle(document.documentElement).getPropertyVa
 
 // The one time that the page tells: what overlaps is counted once, so workloads, runs and frames add up to the whole.
 const GPU_TIME = 'Cycles in which the GPU did this; what overlaps is counted once, so that these add up';
+// Where it is said what times are: once, in the overview; other views lead there.
+const timeNote = () => el('p', { class: 'note' }, el('a', { href: '#overview', class: 'time-note', onclick: (e) => { e.preventDefault(); go('overview', {}); const t = document.getElementById('what-time-is'); if (t) { t.open = true; t.scrollIntoView(); t.querySelector('summary').focus(); } } }, 'What “time” is'), '.');
+const TIMES = [['GPU time', 'Nanoseconds of the modelled GPU in which it did something, by its clock. What several workloads do at once counts once, shared by them, so that workloads, runs and frames add up to the whole. “Time” alone is this, in every view.'],
+  ['Begin, end', 'Positions on the modelled time line. Jobs overlap, so that lengths from begin to end do not add up.'],
+  ['Cores’ cycles', 'Cycles of shader cores, added up over all cores: what draws, regions and lines of shaders have, which have no time of their own.'],
+  ['Waited, kept out', 'Time before and between a job’s own: for what it depends on, and for other jobs that had the resources. It is no GPU time of the job.']];
 
 // Workloads and their jobs: [queue, active, blocked, drained, waited, bound, takes, active by what bound the runs, parts of the time].
 const titleOf = (w) => (w.label ? w.label.replace(/[\x00-\x1f]/g, ' ') + ': ' : '') + w.kind + ' ' + w.name;

@@ -30,9 +30,36 @@ views.push({
     // Whichever device they ran on.
     const once = (c) => { const m = new Map(); c.workloads.forEach((w) => { const k = titleOf(w); m.set(k, { key: k, time: (m.has(k) ? m.get(k).time : 0) + w.time }); }); return [...m.values()]; };
     const workloads = match(once(before), once(after), (w) => w.key, (w) => w.time, time);
-    const shaders = match(before.shaders, after.shaders, (s) => shaderName(s), (s) => s.heat, number);
+    // Which is which was found by contents, likeness and names (docs/diff.md).
+    const used = [new Set(), new Set()];
+    const shaders = data.comparedShaders.map(([i, j, edited, texts]) => {
+      used[0].add(i); used[1].add(j);
+      const [a, b] = [before.shaders[i], after.shaders[j]];
+      return { name: shaderName(b) + (edited ? ' (edited)' : ''), a: a.heat, b: b.heat, show: number, texts };
+    });
+    before.shaders.forEach((s, i) => { if (!used[0].has(i)) shaders.push({ name: shaderName(s), a: s.heat, b: null, show: number }); });
+    after.shaders.forEach((s, j) => { if (!used[1].has(j)) shaders.push({ name: shaderName(s), a: null, b: s.heat, show: number }); });
     const counters = data.counters.map((k, i) => ({ name: k[1], title: k[4], a: countIn(before.total, i, 0), b: countIn(after.total, i, 0), show: (v) => inUnit(v, k[2]), neutral: k[2] === 'percent' }));
-    fill(this.parts, this.table('totals', 'Time', head, true), this.table('compare-workloads', 'Workloads, by time', workloads), shaders.length ? this.table('compare-shaders', 'Shaders, by cycles', shaders) : null, this.table('compare-counters', 'Counters of all', counters));
+    fill(this.parts, this.table('totals', 'Time', head, true), this.table('compare-workloads', 'Workloads, by time', workloads), shaders.length ? this.table('compare-shaders', 'Shaders, by cycles', shaders) : null, this.texts(shaders), this.table('compare-counters', 'Counters of all', counters));
+  },
+
+  // Lines of edited shaders, with what each cost before and now.
+  texts(shaders) {
+    const some = shaders.filter((s) => s.texts && s.texts.length && s.name.toLowerCase().includes(this.filter.toLowerCase()));
+    if (!some.length) return null;
+    const cell = (v) => (v ? number(Math.round(v)) : '');
+    const rows = (t) => t.rows.map((r) => {
+      if (!r) return el('tr', { class: 'gap' }, el('td', { colspan: 5 }, '⋯'));
+      const [n, m, a, b, text] = r;
+      const mark = n && m ? ' ' : m ? '+' : '−';
+      const d = b - a;
+      return el('tr', { class: mark === '+' ? 'added' : mark === '−' ? 'removed' : null }, el('td', { class: 'l' }, mark + ' ' + (m || n)), el('td', {}, cell(a)), el('td', {}, cell(b)),
+        el('td', { class: Math.abs(d) < 0.5 ? null : d > 0 ? 'up' : 'down' }, Math.abs(d) < 0.5 ? '' : (d > 0 ? '+' : '−') + number(Math.round(Math.abs(d)))), el('td', { class: 's' }, text));
+    });
+    return el('section', { class: 'panel', id: 'compare-lines' }, el('h2', {}, 'Lines of shaders that differ, by cycles'),
+      some.map((s, k) => el('details', { open: k === 0 || null }, el('summary', {}, s.name + ': ' + number(s.a) + ' → ' + number(s.b) + ' cycles'),
+        s.texts.map((t) => [el('h3', {}, t.file), el('div', { class: 'scroll code', tabindex: 0, 'aria-label': 'Lines of ' + s.name }, el('table', {},
+          el('thead', {}, el('tr', {}, ['Line', captures[1].name, captures[0].name, 'Difference', ''].map((h) => el('th', {}, h)))), el('tbody', {}, rows(t))))]))));
   },
 
   table(id, title, rows, all) {

@@ -1,8 +1,9 @@
 //! What the page knows, as JSON that is small: counters by columns, names once.
 
 use super::capture::{ACTIVE, Capture, Counters, FACTS, Job, Regions, number};
-use super::{picture, shaders, structures};
+use super::{occupancy, picture, shaders, structures};
 use crate::advise::Advice;
+use crate::costs::Shader;
 use client::Result;
 use counters::bound::{Take, Wait};
 use counters::{Counter, catalogue};
@@ -10,7 +11,7 @@ use serde_json::{Map, Value, json};
 use std::collections::HashMap;
 
 /// Bytes of counters by run that a page has of a capture: of more, counters that come later in the catalogue are left out.
-const RUNS: usize = 1_400_000;
+const RUNS: usize = 1_300_000;
 /// Runs that a page has of a capture, the first.
 const MOST_RUNS: usize = 8_000;
 /// Runs of more have no takes, or no waits, of their own: their workloads' tell.
@@ -18,9 +19,9 @@ const DETAILED: usize = 3_000;
 const WAITING: usize = 800;
 /// Draws that a page has of a capture, of its passes in order, and bytes of their counters.
 const MOST_DRAWS: usize = 4_000;
-const DRAWS: usize = 500_000;
+const DRAWS: usize = 460_000;
 /// Bytes of counters by region.
-const REGIONS: usize = 700_000;
+const REGIONS: usize = 650_000;
 /// Advice that a page has, the first.
 const MOST_ADVICE: usize = 40;
 /// Bytes of pictures.
@@ -159,7 +160,13 @@ pub fn all_takes() -> Value {
 }
 
 /// A capture; `tell` hears what is under way.
-pub fn of(c: &Capture, names: &Names, name: &str, mut tell: impl FnMut(String)) -> Result<Value> {
+pub fn of(
+    c: &Capture,
+    shaders: &[Shader],
+    names: &Names,
+    name: &str,
+    mut tell: impl FnMut(String),
+) -> Result<Value> {
     let workloads: Vec<Value> = c
         .workloads
         .iter()
@@ -231,8 +238,8 @@ pub fn of(c: &Capture, names: &Names, name: &str, mut tell: impl FnMut(String)) 
     }
     let passes = passes(c, names, &mut tell)?;
     let (structures, structures_lost) = structures::of(c);
-    let shaders = shaders::read(&c.folder.join("shaders"), |i, n| tell(format!("shader {} of {n}", i + 1)));
-    let shaders = if c.runs.is_some() { shaders? } else { vec![] };
+    let shaders = shaders::of(c, shaders, |i, n| tell(format!("shader {} of {n}", i + 1)))?;
+    let occupancy = occupancy::of(c, runs);
     tell("advice".into());
     let advice = advice(c);
     Ok(json!({
@@ -247,6 +254,7 @@ pub fn of(c: &Capture, names: &Names, name: &str, mut tell: impl FnMut(String)) 
         "runCounters": run_columns,
         "runCountersLeftOut": left_out,
         "jobs": jobs,
+        "occupancy": occupancy,
         "passes": passes,
         "drawTitles": titles,
         "draws": draws.iter().zip(title).map(|((pass, _), t)| json!([pass, t])).collect::<Vec<_>>(),

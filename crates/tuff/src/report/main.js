@@ -1,5 +1,5 @@
 // The page: tabs, which capture is shown, colours, keys.
-const KEYS = [['1 to 8', 'views'], ['/', 'filter'], ['d', 'colours'], ['c', 'the other capture'], ['← → + − Home', 'pan and zoom the time line'], ['n p', 'next, previous job'], ['arrows', 'regions of a heat map, rows of a table'], ['?', 'this list']];
+const KEYS = [['1 to 8', 'views'], ['/', 'filter'], ['d', 'colours'], ['c', 'the other capture'], ['← → + − Home', 'pan and zoom the time line'], ['n p', 'next, previous job'], ['[ ]', 'begin, end of a range of the time line'], ['arrows', 'regions of a heat map, rows of a table'], ['?', 'this list']];
 const tabs = document.getElementById('tabs');
 const main = document.getElementById('views');
 const available = () => views.filter((v) => !v.when || v.when(shown()));
@@ -37,16 +37,6 @@ function go(key, to) {
   window.scrollTo(0, 0);
 }
 
-const THEMES = ['system', 'light', 'dark'];
-function setTheme(name) {
-  if (name === 'system') document.documentElement.removeAttribute('data-theme');
-  else document.documentElement.setAttribute('data-theme', name);
-  document.getElementById('theme').textContent = '◐ ' + name;
-  state.theme = name;
-  try { localStorage.setItem('tuff-theme', name); } catch (e) { /* A file may keep nothing. */ }
-}
-const nextTheme = () => { setTheme(THEMES[(THEMES.indexOf(state.theme) + 1) % 3]); render(); };
-
 tabs.addEventListener('keydown', (e) => {
   const list = available();
   const at = list.findIndex((v) => v.key === state.view);
@@ -55,7 +45,6 @@ tabs.addEventListener('keydown', (e) => {
   e.preventDefault();
   go(list[(to + list.length) % list.length].key);
 });
-document.getElementById('theme').addEventListener('click', nextTheme);
 const help = document.getElementById('help');
 const keys = document.getElementById('keys');
 fill(keys, KEYS.flatMap(([k, what]) => [el('kbd', {}, k), ' ' + what + '   ']));
@@ -78,8 +67,6 @@ window.addEventListener('resize', () => {
   cancelAnimationFrame(resized);
   resized = requestAnimationFrame(() => { const v = views.find((x) => x.key === state.view); if (v.canvas && v.canvas.isConnected) v.draw(); });
 });
-let theme = 'system';
-try { theme = localStorage.getItem('tuff-theme') || 'system'; } catch (e) { /* As above. */ }
-setTheme(THEMES.includes(theme) ? theme : 'system');
+startTheme();
 if (views.some((v) => '#' + v.key === location.hash)) state.view = location.hash.slice(1);
 render();

@@ -2,17 +2,22 @@
 
 pub mod capture;
 mod data;
+mod frames;
+mod occupancy;
 pub mod picture;
 mod shaders;
 mod structures;
 mod summary;
 
 pub use capture::Capture;
+pub use shaders::Printer;
 pub use summary::{bytes, lines, many, time, words};
 
 use client::{Error, Result};
 use serde_json::json;
+use settings::Kind;
 use std::io::{IsTerminal, Write};
+use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 
 #[derive(clap::Args)]
@@ -20,6 +25,7 @@ use std::path::{Path, PathBuf};
   tuff run --capture frames -- vkcube --c 20
   tuff report frames                              writes frames.html
   tuff report after --against before -o both.html
+  tuff report frames --frames 10-19               only what belongs to these frames
   tuff run --report out.html -- vkcube --c 20     run and report in one command")]
 pub struct Args {
     /// A folder from `run --capture`, or a file from `run --counters` (which has no time line, regions or shaders).
@@ -27,6 +33,9 @@ pub struct Args {
     /// An earlier capture, to compare with side by side.
     #[arg(long)]
     against: Option<PathBuf>,
+    /// Only the work of these frames: numbers and ranges of them.
+    #[arg(long, value_name = "5,10-19", value_parser = crate::frames::captured)]
+    frames: Option<String>,
     /// Output file; default: the capture's name with `.html`.
     #[arg(short, long)]
     output: Option<PathBuf>,
@@ -60,12 +69,19 @@ impl Drop for Progress {
 }
 
 /// The page's parts, in the order in which they stand in it.
-const STYLE: &str = include_str!("page.css");
-const SCRIPTS: [&str; 10] = [
-    include_str!("base.js"),
+pub const STYLE: &str = include_str!("page.css");
+/// What other pages are made with too: elements, numbers in words, colours.
+pub const BASE: &str = include_str!("base.js");
+pub const THEME: &str = include_str!("theme.js");
+const SCRIPTS: [&str; 14] = [
+    BASE,
+    THEME,
     include_str!("overview.js"),
     include_str!("table.js"),
     include_str!("timeline.js"),
+    include_str!("range.js"),
+    include_str!("occupancy.js"),
+    include_str!("flame.js"),
     include_str!("regions.js"),
     include_str!("shaders.js"),
     include_str!("structures.js"),
@@ -95,31 +111,39 @@ fn page(
 ) -> Result<String> {
     let names = data::Names::of(captures);
     let mut all = vec![];
-    for (c, title) in captures.iter().zip(titles) {
-        all.push(data::of(c, &names, title, |what| progress.tell(&format!("{title}: {what}")))?);
+    let shaders = captures.iter().map(shaders::read).collect::<Result<Vec<_>>>()?;
+    for ((c, shaders), title) in captures.iter().zip(&shaders).zip(titles) {
+        all.push(data::of(c, shaders, &names, title, |what| progress.tell(&format!("{title}: {what}")))?);
     }
+    let compared = match (captures, &shaders[..]) {
+        ([after, _], [now, before]) => shaders::compared((after, now), before)?,
+        _ => vec![],
+    };
     let figure = |f: &Figure| -> Result<serde_json::Value> {
         let picture = picture::whole(f.size, f.rgb.clone())?;
         Ok(json!({ "title": f.title, "picture": picture, "head": f.head, "rows": f.rows, "note": f.note }))
     };
     let figures = figures.iter().map(figure).collect::<Result<Vec<_>>>()?;
     let data = json!({
-        "figures": figures, "version": env!("CARGO_PKG_VERSION"), "counters": names.json(), "takes": data::all_takes(), "parts": data::all_parts(), "captures": all,
+        "figures": figures, "version": env!("CARGO_PKG_VERSION"), "counters": names.json(), "takes": data::all_takes(), "parts": data::all_parts(), "captures": all, "comparedShaders": compared,
     });
+    Ok(filled(PAGE, &titles.join(" against "), STYLE, &data, &SCRIPTS.concat()))
+}
+
+/// A page of a template with `{{title}}`, `{{style}}`, `{{data}}` and `{{scripts}}`, in this order.
+pub fn filled(page: &str, title: &str, style: &str, data: &serde_json::Value, scripts: &str) -> String {
     // `</script>` in a string would end the script.
     let data = data.to_string().replace('<', "\\u003c");
-    let title = plain::xml(&titles.join(" against "));
-    let scripts = SCRIPTS.concat();
-    let parts =
-        [("{{title}}", title.as_str()), ("{{style}}", STYLE), ("{{data}}", &data), ("{{scripts}}", &scripts)];
-    let (mut out, mut rest) = (String::with_capacity(data.len() + 100_000), PAGE);
+    let title = plain::xml(title);
+    let parts = [("{{title}}", &*title), ("{{style}}", style), ("{{data}}", &data), ("{{scripts}}", scripts)];
+    let (mut out, mut rest) = (String::with_capacity(data.len() + 100_000), page);
     for (mark, part) in parts {
         let (before, after) = rest.split_once(mark).unwrap_or((rest, ""));
         out.push_str(before);
         out.push_str(part);
         rest = after;
     }
-    Ok(out + rest)
+    out + rest
 }
 
 /// What a capture is called.
@@ -131,16 +155,25 @@ fn title(path: &Path) -> String {
 
 /// Writes the page of these files, the first being shown; says where it is.
 pub fn write(files: &[(&Path, String)], output: &Path) -> Result<()> {
-    write_with(files, &[], output)
+    write_with(files, &[], &[], output)
 }
 
-/// The same, with figures in its overview.
-pub fn write_with(files: &[(&Path, String)], figures: &[Figure], output: &Path) -> Result<()> {
+/// The same, with figures in its overview; of these frames alone, if there are any.
+pub fn write_with(
+    files: &[(&Path, String)],
+    figures: &[Figure],
+    frames: &[RangeInclusive<u64>],
+    output: &Path,
+) -> Result<()> {
     let mut progress = Progress::new();
     let (mut captures, mut titles) = (vec![], vec![]);
     for (file, title) in files {
         progress.tell(&format!("reading {}", file.display()));
-        captures.push(Capture::read(file)?);
+        let mut capture = Capture::read(file)?;
+        if !frames.is_empty() {
+            capture.only(frames).map_err(|e| Error::file(file, e))?;
+        }
+        captures.push(capture);
         titles.push(title.clone());
     }
     let text = page(&captures, &titles, figures, &mut progress)?;
@@ -162,7 +195,9 @@ pub fn run(args: &Args) -> Result<()> {
     let output = args.output.clone().unwrap_or_else(|| PathBuf::from(format!("{}.html", title(&args.file))));
     let files = [Some(&args.file), args.against.as_ref()].into_iter().flatten();
     let files: Vec<_> = files.map(|f| (f.as_path(), title(f))).collect();
-    write(&files, &output)
+    let frames =
+        args.frames.as_ref().and_then(|f| settings::CAPTURE_FRAMES.kind.read(f.as_ref())).unwrap_or_default();
+    write_with(&files, &[], &frames, &output)
 }
 
 /// Prints what a person reads of a capture.

@@ -19,11 +19,79 @@ views.push({
       card(bytes(total('MaliExtBusRdBy')), 'read from memory'),
       card(bytes(total('MaliExtBusWrBy')), 'written to memory'));
     cards.id = 'cards';
-    fill(root, cards,
+    fill(root, cards, this.first(c, elapsed),
       el('section', { class: 'panel', id: 'in-words' }, el('h2', {}, 'In words'), el('ul', { class: 'words' }, this.words(c, elapsed).map((t) => el('li', {}, t)))),
       data.figures.map((f) => this.figure(f)),
       el('div', { class: 'grid' }, this.queues(c), this.dearest(w, elapsed)),
-      all.length > 1 ? this.frameChart(all) : null);
+      all.length > 1 ? this.frameChart(all) : null,
+      el('details', { class: 'panel', id: 'what-time-is' }, el('summary', {}, 'What “time” is'), el('dl', { class: 'times' }, TIMES.flatMap(([t, what]) => [el('dt', {}, t), el('dd', {}, what)]))));
+    if (this.canvas) this.draw();
+  },
+
+  // Where to look first: the dearest workload, and in it the dearest draw, region and line.
+  first(c, elapsed) {
+    const w = c.workloads.reduce((a, x, i) => (a < 0 || x.time > c.workloads[a].time ? i : a), -1);
+    this.canvas = null;
+    if (w < 0 || !c.captured) return null;
+    const work = c.workloads[w];
+    const pass = c.passes.findIndex((p) => p.workload === w);
+    const run = c.runs.reduce((a, r, i) => (r[0] === w && (a < 0 || r[3] > c.runs[a][3]) ? i : a), -1);
+    const item = (name, text, open, said) => el('li', {}, el('span', { class: 'dim' }, name + ': '), open ? el('button', { type: 'button', class: 'link', onclick: open }, text) : text, said ? ' ' + said : '');
+    const items = [];
+    const j = longest(work);
+    if (j) items.push(item('Bound by', takeWords(j[5]), run >= 0 ? () => go('timeline', { run }) : null, `on the ${QUEUES[j[0]]} queue`));
+    if (pass >= 0) {
+      const p = c.passes[pass];
+      const cores = (i) => named(c.drawCounters, 'MaliAnyActiveCy', i);
+      const draws = c.draws.map((d, i) => i).filter((i) => c.draws[i][0] === pass);
+      const top = draws.reduce((a, i) => (a < 0 || cores(i) > cores(a) ? i : a), -1);
+      if (top >= 0) items.push(item('Dearest draw', `${drawOrder(c, top)}, ${drawTitle(c, top)}`, () => { go('table', { table: 'draws', filter: 'pass:' + pass }); }, `${percent(share(cores(top), p.cores))} of the pass’s cores’ cycles, of ${plural(draws.length, 'draw')}`));
+      const hot = hottestRegion(c, pass);
+      if (hot) items.push(item('Hottest region', `pixels from ${hot.corner.join(', ')}`, () => go('regions', { pass, cursor: hot.cursor }), `${number(hot.times)} times the mean of ${plural(hot.count, 'region')}`));
+      this.pictured = p.picture ? { p, hot } : null;
+    }
+    const line = dearestLine(c, w);
+    if (line) items.push(item('Dearest line', line.where, () => go('shaders', { shader: line.shader, block: line.block }), `${percent(line.share)} of its shaders’ cycles, ${line.bound}`));
+    const all = () => { go('table', { table: 'workloads' }); };
+    let picture = null;
+    if (pass >= 0 && this.pictured) {
+      this.canvas = el('canvas', { class: 'first-picture', role: 'img', 'aria-label': 'What the dearest pass drew; its hottest region is marked' });
+      this.image = new Image();
+      this.image.onload = () => this.draw();
+      this.image.src = this.pictured.p.picture;
+      picture = el('button', { type: 'button', class: 'picture', title: 'Its regions', onclick: () => go('regions', { pass, cursor: this.pictured.hot ? this.pictured.hot.cursor : undefined }) }, this.canvas);
+    }
+    return el('section', { class: 'panel first', id: 'first' }, picture, el('div', {},
+      el('h2', {}, 'Look here first: ', titleOf(work)),
+      el('p', { class: 'lead' }, el('b', {}, time(work.time)), ` of GPU time, ${percent(share(work.time, elapsed))} of all${work.times > 1 ? `, in ${number(work.times)} runs` : ''}`),
+      el('ul', {}, items),
+      el('p', {}, pressed('This workload', false, () => go('table', { table: 'workloads', select: w })), ' ', el('button', { type: 'button', id: 'the-whole', onclick: all }, 'The whole: all workloads'))));
+  },
+
+  // The picture, and its hottest region.
+  draw() {
+    if (!this.canvas || !this.canvas.isConnected || !this.image.naturalWidth) return;
+    const { p, hot } = this.pictured;
+    const [w, h] = p.of || [this.image.naturalWidth, this.image.naturalHeight];
+    const width = Math.min(380, (this.canvas.closest('.first').clientWidth || 380) - 4);
+    const height = Math.min(280, (width * h) / w);
+    const wide = (height * w) / h;
+    const ratio = window.devicePixelRatio || 1;
+    this.canvas.style.width = wide + 'px';
+    this.canvas.style.height = height + 'px';
+    this.canvas.width = Math.round(wide * ratio);
+    this.canvas.height = Math.round(height * ratio);
+    const g = this.canvas.getContext('2d');
+    const scale = (ratio * wide) / w;
+    g.scale(scale, scale);
+    g.drawImage(this.image, 0, 0, w, h);
+    if (!hot) return;
+    const [x, y] = hot.corner;
+    for (const [colour, line] of [['#fff', 5], ['#e0301e', 2.5]]) {
+      g.strokeStyle = colour;
+      g.lineWidth = (line * ratio) / scale;
+      g.strokeRect(Math.max(0, x), Math.max(0, y), Math.min(hot.side, w - x), Math.min(hot.side, h - y));
+    }
   },
 
   // A picture that the program has made, with a table about it.
@@ -119,6 +187,37 @@ views.push({
       el('p', { class: 'note' }, 'GPU time of each frame. Choose one to see what ran in it.'));
   },
 });
+
+// The region of a pass with most cycles of cores, or null.
+function hottestRegion(c, pass) {
+  const r = c.passes[pass].regions;
+  const key = r && [place.MaliMainActiveCy, place.MaliFragWarp].find((i) => i !== undefined && r.counters[i]);
+  if (key === undefined || key === null || !r) return null;
+  const values = r.counters[key];
+  const at = values.reduce((a, v, i) => (v > values[a] ? i : a), 0);
+  const mean = sum(values) / values.length;
+  if (!(mean > 0)) return null;
+  return { corner: [r.origin[0] + (at % r.across) * r.side, r.origin[1] + Math.floor(at / r.across) * r.side], cursor: [at % r.across, Math.floor(at / r.across)], side: r.side, count: values.length, times: Math.round((values[at] / mean) * 10) / 10 };
+}
+
+// The line (or block) that costs a workload most, by its shaders' blocks.
+function dearestLine(c, w) {
+  let [best, all] = [null, 0];
+  c.shaders.forEach((s, k) => {
+    const mine = s.works.find((x) => x[0] === w);
+    if (!mine) return;
+    pairs(mine[1]).forEach(([block, cycles]) => {
+      all += cycles;
+      if (!best || cycles > best.cycles) best = { shader: k, block, cycles };
+    });
+  });
+  if (!best || !all) return null;
+  const s = c.shaders[best.shader];
+  const b = s.blocks[best.block];
+  if (!b) return null;
+  const bound = stallOf(UNITS.map((u) => valueOf(b, metricOf(s, u))).concat(b.waits));
+  return { ...best, where: b.line ? `${fileOf(b) || shaderName(s)}:${b.line}` : `block ${best.block} of ${shaderName(s)}`, share: share(best.cycles, all), bound: 'bound by ' + STALLS[bound][0] };
+}
 
 // Active cycles of a queue's jobs by what binds them, the most first.
 function boundsOf(c, q) {

@@ -1,7 +1,8 @@
 // Heat maps: what each region of a render pass counted, over what the pass drew.
 views.push({
   key: 'regions', title: 'Regions', when: (c) => c.passes.length > 0, pass: 0, counter: null, opacity: 55, log: false, grid: true, cursor: [0, 0],
-  arrive(to) { if (to.pass !== undefined) { this.pass = to.pass; this.cursor = [0, 0]; } },
+  arrive(to) { if (to.pass !== undefined) { this.pass = to.pass; this.seen = shown(); this.cursor = to.cursor || this.hottest(to.pass); } },
+  hottest(pass) { const hot = hottestRegion(shown(), pass); return hot ? hot.cursor : [0, 0]; },
 
   // Black, violet, red, orange, yellow to white, as the demo's maps.
   ramp(t) {
@@ -15,7 +16,7 @@ views.push({
     const c = shown();
     if (this.pass >= c.passes.length) this.pass = 0;
     const order = c.passes.map((_, i) => i).sort((a, b) => c.workloads[c.passes[b].workload].time - c.workloads[c.passes[a].workload].time);
-    if (this.seen !== c) { this.seen = c; this.pass = order[0]; this.cursor = [0, 0]; }
+    if (this.seen !== c) { this.seen = c; this.pass = order[0]; this.cursor = this.hottest(this.pass); }
     const p = c.passes[this.pass];
     const r = p.regions;
     const places = r ? Object.keys(r.counters).map(Number) : [];

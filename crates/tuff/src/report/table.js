@@ -132,7 +132,7 @@ views.push({
         el('div', { role: 'group', 'aria-label': 'What rows are' }, Object.keys(tables).filter((t) => t === 'workloads' || counts[t]).map((t) => [
           pressed(`${t} (${number(counts[t])})`, this.table === t, () => { this.arrive({ table: t }); this.all = false; this.render(root); }), ' '])),
         input, this.chooser()),
-      this.body, this.note), this.detail);
+      this.body, this.note, timeNote()), this.detail);
     this.draw();
   },
 

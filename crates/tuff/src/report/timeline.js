@@ -1,6 +1,6 @@
 // The three queues as a time line: zoomed by wheel, keys and buttons; coloured by what binds each job.
 views.push({
-  key: 'timeline', title: 'Time line', when: (c) => c.jobs.length > 0, from: 0, to: 1, picked: -1, colour: 'bound', device: 0,
+  key: 'timeline', title: 'Time line', when: (c) => c.jobs.length > 0, from: 0, to: 1, picked: -1, colour: 'bound', device: 0, range: null, selecting: false,
   arrive(to) {
     if (to.run === undefined) return;
     const c = shown();
@@ -18,6 +18,8 @@ views.push({
     if (this.of === c && this.ofDevice === this.device) return;
     this.of = c;
     this.ofDevice = this.device;
+    if (c.occupancy) c.jobs.forEach((j, i) => { j.held = c.occupancy.jobs[i]; });
+    this.range = null;
     this.jobs = c.jobs.filter((j) => c.workloads[c.runs[j[0]][0]].device === this.device).sort((a, b) => a[2] - b[2]);
     this.lanes = QUEUES.map((_, q) => this.jobs.map((j, i) => [j, i]).filter(([j]) => j[1] === q));
     this.begin = this.jobs.length ? this.jobs[0][2] : 0;
@@ -45,6 +47,17 @@ views.push({
     const t = at === undefined ? (this.from + this.to) / 2 : at;
     this.window(t - (t - this.from) * by, t + (this.to - t) * by);
   },
+  // A range from here to there, in whichever order.
+  setRange(a, b) { this.range = [Math.max(this.begin, Math.min(a, b)), Math.min(this.end, Math.max(a, b))]; this.draw(); },
+  dropRange() { this.range = null; this.draw(); this.tell(); this.canvas.focus(); },
+  // One end by a key: at the chosen job, or in the middle.
+  mark(last) {
+    const j = this.jobs[this.picked];
+    const at = j ? (last ? j[2] + j[3] : j[2]) : (this.from + this.to) / 2;
+    const [a, b] = this.range || [this.from, this.to];
+    this.setRange(...(last ? [Math.min(a, at), at] : [at, Math.max(b, at)]));
+    this.tell();
+  },
   pan(part) { const d = (this.to - this.from) * part; this.window(this.from + d, this.to + d); },
 
   render(root) {
@@ -52,8 +65,9 @@ views.push({
     const devices = [...new Set(c.workloads.map((w) => w.device))];
     if (!devices.includes(this.device)) this.device = devices[0] || 0;
     this.prepare();
-    this.canvas = el('canvas', { id: 'lanes', tabindex: 0, role: 'application', 'aria-label': 'Time line of compute, binning and main. Arrows pan, + and − zoom, n and p choose the next and previous job, Home shows all.' });
+    this.canvas = el('canvas', { id: 'lanes', tabindex: 0, role: 'application', 'aria-label': 'Time line of compute, binning and main. Arrows pan, + and − zoom, n and p choose the next and previous job, [ and ] begin and end a range, Escape drops it, Home shows all.' });
     this.map = el('canvas', { 'aria-hidden': 'true', id: 'whole' });
+    this.warps = c.occupancy ? el('canvas', { id: 'warps', role: 'img' }) : null;
     this.tip = el('div', { class: 'tip', hidden: true });
     this.detail = el('section', { class: 'panel detail', id: 'job-detail', 'aria-live': 'polite' });
     this.scale = el('span', { class: 'note', id: 'window' });
@@ -65,12 +79,15 @@ views.push({
       el('div', { class: 'tools' },
         button('−', 'Zoom out (key −)', () => this.zoom(2)), button('+', 'Zoom in (key +)', () => this.zoom(0.5)),
         button('◀', 'Left (key ←)', () => this.pan(-0.3)), button('▶', 'Right (key →)', () => this.pan(0.3)), button('All', 'Everything (key Home)', () => this.window(this.begin, this.end)),
+        this.select = pressed('Range', this.selecting, () => { this.selecting = !this.selecting; this.select.setAttribute('aria-pressed', String(this.selecting)); }, 'Drag a range and see what it adds up to; also Shift and drag, or the keys [ and ]'),
         el('label', {}, 'Colour', colours),
         devices.length > 1 ? el('label', {}, 'Device', el('select', { onchange: (e) => { this.device = Number(e.target.value); this.prepare(); this.draw(); } }, devices.map((d) => option(d, String(d), d === this.device)))) : null,
         this.scale),
-      el('div', { class: 'stage' }, this.canvas, this.tip), this.map,
+      el('div', { class: 'stage' }, this.canvas, this.tip), this.warps, this.map,
       legend(used, [el('span', {}, el('i', { class: 'hatch-wait' }), 'waits for what it depends on'), el('span', {}, el('i', { class: 'hatch-blocked' }), 'kept out by others')]),
       el('p', { class: 'note' }, 'Modelled time: gaps in which the program submits nothing have no length. What keeps a job out while it runs is drawn at its end: where in it that lies is not told.'),
+      this.warps ? el('p', { class: 'note' }, 'Warps: how many of those that all cores hold (the number) wait for memory, textures or arithmetic, by the model: what its schedule shares among jobs that run at once. It is no measurement of hardware.') : null,
+      timeNote(),
       c.runsLost ? el('p', { class: 'note' }, `${number(c.runsLost)} later runs are not on it.`) : null), this.detail);
     this.listen();
     this.draw();
@@ -89,7 +106,7 @@ views.push({
     }, { passive: false });
     let drag = null;
     const fingers = new Map();
-    canvas.addEventListener('pointerdown', (e) => { const [x] = at(e); fingers.set(e.pointerId, x); drag = { x, from: this.from, to: this.to, moved: false }; canvas.setPointerCapture(e.pointerId); });
+    canvas.addEventListener('pointerdown', (e) => { const [x] = at(e); fingers.set(e.pointerId, x); drag = { x, from: this.from, to: this.to, moved: false, range: this.selecting || e.shiftKey ? timeAt(x, at(e)[2]) : null }; canvas.setPointerCapture(e.pointerId); });
     canvas.addEventListener('pointermove', (e) => {
       const [x, y, w] = at(e);
       if (fingers.size === 2 && fingers.has(e.pointerId)) {
@@ -101,7 +118,8 @@ views.push({
       } else if (drag && e.buttons) {
         const d = ((drag.x - x) / (w - this.left)) * (drag.to - drag.from);
         drag.moved = drag.moved || Math.abs(drag.x - x) > 3;
-        if (drag.moved) this.window(drag.from + d, drag.to + d);
+        if (drag.moved && drag.range !== null) this.setRange(drag.range, timeAt(x, w));
+        else if (drag.moved) this.window(drag.from + d, drag.to + d);
       }
       const i = this.hit(x, y, w);
       this.tip.hidden = i < 0 || !!(drag && drag.moved);
@@ -114,7 +132,8 @@ views.push({
     const up = (e) => {
       const [x, y, w] = at(e);
       fingers.delete(e.pointerId);
-      if (drag && !drag.moved) this.choose(this.hit(x, y, w));
+      if (drag && drag.moved && drag.range !== null) this.tell();
+      else if (drag && !drag.moved) this.choose(this.hit(x, y, w));
       drag = null;
     };
     canvas.addEventListener('pointerup', up);
@@ -125,6 +144,8 @@ views.push({
       const step = { n: 1, p: -1, '.': 1, ',': -1 }[e.key];
       const act = { ArrowLeft: () => this.pan(-0.2), ArrowRight: () => this.pan(0.2), '+': () => this.zoom(0.5), '=': () => this.zoom(0.5), '-': () => this.zoom(2), Home: () => this.window(this.begin, this.end) }[e.key];
       if (step) { this.choose(Math.max(0, Math.min(this.jobs.length - 1, this.picked + step)), true); e.preventDefault(); }
+      if (e.key === '[' || e.key === ']') { this.mark(e.key === ']'); e.preventDefault(); }
+      if (e.key === 'Escape' && this.range) this.dropRange();
       if (act) { act(); e.preventDefault(); }
     });
     this.map.addEventListener('pointerdown', (e) => {
@@ -156,6 +177,7 @@ views.push({
   tell() {
     const c = shown();
     const j = this.jobs[this.picked];
+    if (this.range && this.range[1] > this.range[0]) { this.detail.replaceChildren(rangeTable(this, ...this.range)); return; }
     if (!j) { this.stalls(); return; }
     const w = c.workloads[c.runs[j[0]][0]];
     const mine = w.jobs.find((x) => x[0] === j[1]);
@@ -320,8 +342,18 @@ views.push({
       }
       g.restore();
     });
+    if (this.range) {
+      const [a, b] = this.range.map((t) => Math.min(width, Math.max(this.left, x(t))));
+      g.fillStyle = token('--shade');
+      g.fillRect(this.left, 16, a - this.left, height - 16);
+      g.fillRect(b, 16, width - b, height - 16);
+      g.fillStyle = token('--focus');
+      g.fillRect(a - 1, 16, 2, height - 16);
+      g.fillRect(b - 1, 16, 2, height - 16);
+    }
     this.canvas.dataset.drawn = drawn;
     fill(this.scale, `${time(this.from - this.begin < 0 ? 0 : this.from - this.begin)} to ${time(Math.min(this.to, this.end) - this.begin)} of ${time(this.end - this.begin)}, ${number(this.jobs.length)} jobs`);
+    if (this.warps && this.warps.isConnected) occupancyChart(this, this.warps);
     this.overview();
   },
 

@@ -92,6 +92,11 @@ pub fn capture(private: &Private, processes: &[Process], to: &Path) -> Result<bo
             let text = std::fs::read_to_string(&schedule).map_err(|e| Error::file(&schedule, e))?;
             part.steps = Some(serde_json::from_str(&text).map_err(|e| Error::file(&schedule, e))?);
         }
+        let facts = folder.join(FACTS);
+        if facts.exists() {
+            let text = std::fs::read_to_string(&facts).map_err(|e| Error::file(&facts, e))?;
+            part.facts = Some(serde_json::from_str(&text).map_err(|e| Error::file(&facts, e))?);
+        }
         parts.push((part, folder));
     }
     parts.sort_by(|a, b| (&a.0.program, &a.0.text).cmp(&(&b.0.program, &b.0.text)));
@@ -114,6 +119,9 @@ pub fn capture(private: &Private, processes: &[Process], to: &Path) -> Result<bo
     let shaders: Vec<PathBuf> = folders.iter().map(|f| f.join("shaders")).collect();
     gather_shaders(&shaders, &to.join("shaders"))?;
     write(&to.join(FILE), merge::counters(&parts)?)?;
+    if let Some(facts) = merge::facts(&parts) {
+        write(&to.join(FACTS), facts.to_string())?;
+    }
     if let Some(steps) = merge::schedules(&mut parts) {
         let text = serde_json::to_string(&steps).map_err(|e| Error::file(&to.join(SCHEDULE), e))?;
         write(&to.join(SCHEDULE), text)?;

@@ -16,6 +16,8 @@ pub struct Part {
     file: Value,
     /// The schedule of a capture.
     pub steps: Option<Steps>,
+    /// Its facts beside counters.
+    pub facts: Option<Value>,
 }
 
 impl Part {
@@ -23,7 +25,7 @@ impl Part {
         let text = std::fs::read_to_string(file).map_err(|e| Error::file(file, e))?;
         let of = format!("counters of {program}");
         let file = serde_json::from_str(&text).map_err(|e| Error(format!("{of}: {e}")))?;
-        Ok(Part { program, text, file, steps: None })
+        Ok(Part { program, text, file, steps: None, facts: None })
     }
 
     fn list(&self, key: &str) -> &[Value] {
@@ -63,8 +65,8 @@ pub fn counters(parts: &[Part]) -> Result<String> {
         }
     }
     let (mut device, mut workload, mut run, mut order, mut structure) = (0, 0, 0, 0, 0);
-    let mut lists: [Vec<Value>; 6] = Default::default();
-    let [workloads, frames, runs, passes, structures, processes] = &mut lists;
+    let mut lists: [Vec<Value>; 7] = Default::default();
+    let [workloads, frames, runs, passes, structures, processes, shaders] = &mut lists;
     let add = |v: &mut Value, by: u64| {
         if let Some(n) = v.as_u64() {
             *v = (n + by).into();
@@ -81,7 +83,13 @@ pub fn counters(parts: &[Part]) -> Result<String> {
             }));
         };
         let (before, structures_before) = (passes.len(), structures.len());
+        let (workloads_before, shaders_before) = (workloads.len(), shaders.len() as u64);
         moved("workloads", workloads, &[("device", device)]);
+        for w in &mut workloads[workloads_before..] {
+            let stages = w.get_mut("stages").and_then(Value::as_array_mut);
+            stages.into_iter().flatten().for_each(|s| add(s, shaders_before));
+        }
+        moved("shaders", shaders, &[]);
         moved("frames", frames, &[("device", device)]);
         moved("runs", runs, &[("workload", workload), ("order", order)]);
         moved("passes", passes, &[("workload", workload), ("run", run)]);
@@ -107,7 +115,7 @@ pub fn counters(parts: &[Part]) -> Result<String> {
         order += p.orders();
         structure += p.list("structures").len() as u64;
     }
-    let [workloads, frames, runs, passes, structures, processes] = lists;
+    let [workloads, frames, runs, passes, structures, processes, shaders] = lists;
     let mut out = String::from("{");
     let mut put = |key: &str, value: &Value| {
         let comma = if out.len() > 1 { "," } else { "" };
@@ -118,6 +126,9 @@ pub fn counters(parts: &[Part]) -> Result<String> {
     put("model", &first["model"]);
     put("total", &total(parts)?);
     put("workloads", &workloads.into());
+    if !shaders.is_empty() {
+        put("shaders", &shaders.into());
+    }
     put("frames", &frames.into());
     put("processes", &processes.into());
     if first.get("runs").is_some() {
@@ -164,6 +175,80 @@ pub fn schedules(parts: &mut [Part]) -> Option<Steps> {
         }
     }
     all
+}
+
+/// Facts of several processes: images, uses, workloads and places of runs are numbered on. Device memory of each process has an address range of
+/// its own. `None`: one of them is missing.
+pub fn facts(parts: &[Part]) -> Option<Value> {
+    let all: Vec<&Value> = parts.iter().map(|p| p.facts.as_ref()).collect::<Option<_>>()?;
+    let (mut images, mut uses, mut order, mut workload, mut memory) = (0u64, 0u64, 0u64, 0u64, 0u64);
+    let mut lists: [Vec<Value>; 4] = Default::default();
+    let list = |v: &Value, key: &str| v[key].as_array().cloned().unwrap_or_default();
+    for (f, part) in all.iter().zip(parts) {
+        let moved = |v: &mut Value, by: u64| {
+            if let Some(n) = v.as_u64() {
+                *v = (n + by).into();
+            }
+        };
+        let own = [list(f, "images"), list(f, "uses"), list(f, "runs"), list(f, "passes")];
+        let [own_images, mut own_uses, mut own_runs, mut own_passes] = own;
+        let mut end = 0;
+        for u in &mut own_uses {
+            if let Some(of) = u.get_mut("images").and_then(Value::as_object_mut) {
+                let renamed = std::mem::take(of).into_iter();
+                *of = renamed
+                    .filter_map(|(i, how)| Some(((i.parse::<u64>().ok()? + images).to_string(), how)))
+                    .collect();
+            }
+            for b in u.get_mut("buffers").and_then(Value::as_array_mut).into_iter().flatten() {
+                end = end.max(b[1].as_u64().unwrap_or(0));
+                moved(&mut b[0], memory);
+                moved(&mut b[1], memory);
+            }
+        }
+        for r in &mut own_runs {
+            moved(&mut r[0], order);
+            moved(&mut r[1], uses);
+        }
+        for p in &mut own_passes {
+            moved(&mut p["workload"], workload);
+            moved(&mut p["order"], order);
+            let of = |key: &str, v: &mut Value| {
+                v.get_mut(key).and_then(Value::as_array_mut).map(std::mem::take).unwrap_or_default()
+            };
+            let (mut attachments, mut draws) = (of("attachments", p), of("draws", p));
+            attachments
+                .iter_mut()
+                .filter(|a| a.get("image").is_some())
+                .for_each(|a| moved(&mut a["image"], images));
+            for d in &mut draws {
+                d.get_mut("textures")
+                    .and_then(Value::as_array_mut)
+                    .into_iter()
+                    .flatten()
+                    .for_each(|t| moved(&mut t["image"], images));
+                d.get_mut("replaces")
+                    .and_then(Value::as_array_mut)
+                    .into_iter()
+                    .flatten()
+                    .for_each(|i| moved(i, images));
+            }
+            (p["attachments"], p["draws"]) = (attachments.into(), draws.into());
+        }
+        images += own_images.len() as u64;
+        uses += own_uses.len() as u64;
+        order += part.orders();
+        workload += part.list("workloads").len() as u64;
+        memory += end;
+        lists
+            .iter_mut()
+            .zip([own_images, own_uses, own_runs, own_passes])
+            .for_each(|(to, own)| to.extend(own));
+    }
+    let [images, uses, runs, passes] = lists;
+    Some(
+        json!({ "version": all.first()?["version"], "images": images, "uses": uses, "runs": runs, "passes": passes }),
+    )
 }
 
 /// `passes/3.ppm` of a process whose first workload is the `by`th of all.
@@ -277,15 +362,17 @@ mod tests {
         let part = |name: &str, order: u64| {
             let structure = |from: Value, instances: Value, traces: Value| json!({ "name": name, "from": from, "instances": instances, "traces": traces });
             let run = json!({ "workload": 0, "frame": null, "submission": 0, "order": order, "jobs": [], "counters": {} });
+            let workload = json!({ "device": 0, "stages": [0] });
             let file = json!({
-                "version": 1, "gpu": "g720", "model": Model::default(), "total": {}, "workloads": [], "frames": [], "runs": [run],
+                "version": 1, "gpu": "g720", "model": Model::default(), "total": {}, "workloads": [workload], "frames": [], "runs": [run],
+                "shaders": [{ "hash": name }],
                 "runs_lost": 0, "passes": [], "structures_lost": 2,
                 "structures": [
                     structure(Value::Null, json!([]), json!([])),
                     structure(json!(0), json!([[0, 3]]), json!([[order, 64]])),
                 ],
             });
-            Part { program: name.into(), text: name.into(), file, steps: None }
+            Part { program: name.into(), text: name.into(), file, steps: None, facts: None }
         };
         let all: Value = serde_json::from_str(&counters(&[part("a", 4), part("b", 7)]).unwrap()).unwrap();
         let of = |i: usize| ["name", "from", "instances", "traces"].map(|k| all["structures"][i][k].clone());
@@ -294,6 +381,33 @@ mod tests {
         // Two structures and five places of runs came before.
         assert_eq!(of(3), [json!("b"), json!(2), json!([[2, 3]]), json!([[5 + 7, 64]])]);
         assert_eq!(all["structures_lost"], 4);
+        // So are shaders, and who ran them.
+        assert_eq!((&all["workloads"][1]["stages"], &all["shaders"][1]["hash"]), (&json!([1]), &json!("b")));
+    }
+
+    /// Two processes of an image, a use, a run and a pass each: the second's are numbered on, and its memory lies after the first's.
+    #[test]
+    fn facts_of_the_second_process_follow_those_of_the_first() {
+        let part = |name: &str, order: u64| {
+            let file = json!({ "workloads": [{}, {}], "runs": [{ "order": order }] });
+            let facts = json!({
+                "version": 1, "images": [{ "name": name }], "uses": [{ "images": { "0": 512 }, "buffers": [[16, 64, 4]] }], "runs": [[order, 0]],
+                "passes": [{
+                    "workload": 1, "order": order, "attachments": [{ "image": 0 }, { "image": null }],
+                    "draws": [{ "textures": [{ "image": 0 }], "replaces": [0] }],
+                }],
+            });
+            Part { program: name.into(), text: name.into(), file, steps: None, facts: Some(facts) }
+        };
+        let all = facts(&[part("a", 4), part("b", 7)]).unwrap();
+        assert_eq!(all["uses"][1], json!({ "images": { "1": 512 }, "buffers": [[80, 128, 4]] }));
+        assert_eq!(all["runs"], json!([[4, 0], [12, 1]]));
+        assert_eq!(all["passes"][1]["workload"], 3);
+        assert_eq!(all["passes"][1]["attachments"], json!([{ "image": 1 }, { "image": null }]));
+        assert_eq!(all["passes"][1]["draws"], json!([{ "textures": [{ "image": 1 }], "replaces": [1] }]));
+        let mut one = part("b", 7);
+        one.facts = None;
+        assert_eq!(facts(&[part("a", 4), one]), None);
     }
 
     #[test]

@@ -28,6 +28,10 @@ pub struct Common {
     /// Write everything that `tuff report` needs to this folder (docs/capture.md).
     #[arg(long, value_name = "FOLDER")]
     capture: Option<PathBuf>,
+    /// Only the work of these frames is in counters, captures and reports: numbers and ranges of them, as the files number frames (from 0 if
+    /// the program gives no numbers). What precedes the first present is frame 0.
+    #[arg(long, value_name = "5,10-19", value_parser = crate::frames::captured)]
+    frames: Option<String>,
     /// Write the time and counters of each workload to this file (.json; any other name: CSV), using the GPU Performance
     /// layer (docs/gpu-performance-layer.md). The environment controls the layer's other settings.
     #[arg(long)]
@@ -51,6 +55,7 @@ pub struct Common {
   tuff run --must-use -- vkcube --c 100           fails if the program uses another driver
   tuff run --counters cost.json --check -- vkcube --c 100
   tuff run --report cube.html -- vkcube --c 20
+  tuff run --frames 10-19 --counters cost.json -- vkcube --c 20
   tuff run --trace cube.perfetto-trace -- vkcube --c 20      for ui.perfetto.dev
   tuff run --frame 10 --capture cube -- vkcube --c 20        then: tuff frame cube
   tuff run --shaders blocks -- vkcube --c 20      then: tuff annotate blocks/….spv blocks/….json")]
@@ -160,6 +165,9 @@ pub fn common(args: &Common, shaders: Option<&Path>, more: More) -> Result<Ended
             std::fs::create_dir_all(above).map_err(|e| Error::file(above, e))?;
         }
         command.env(settings::LISTEN.name, folder);
+    }
+    if let Some(frames) = &args.frames {
+        command.env(settings::CAPTURE_FRAMES.name, frames);
     }
     private.ask(&mut command);
     if rows.is_some() {

@@ -28,6 +28,14 @@ try {
     picture: sizeOf(f.querySelector('img').src),
     rows: [...f.querySelectorAll('tbody tr')].map((r) => [...r.children].map((c) => c.textContent)),
   }));
+  read.first = $('#first') ? { title: text('#first h2'), items: $$('#first li').map((l) => l.textContent), buttons: $$('#first button').map((b) => b.textContent) } : null;
+  if ($('#the-whole')) {
+    $('#the-whole').click();
+    read.whole = rows().length;
+    $('#tab-overview').click();
+    $$('.time-note').forEach((a) => a.click());
+  }
+  read.times = $$('#what-time-is dt').map((t) => t.textContent);
   read.words = $$('#in-words li').length;
   read.dearest = $$('#dearest tbody tr').map((r) => r.textContent);
   fits('overview');
@@ -93,6 +101,18 @@ try {
     read.job = text('#job-detail');
     key(lanes, 'n');
     read.nextJob = text('#job-detail');
+    // A range from this job's begin to its end, and of everything.
+    key(lanes, '[');
+    key(lanes, ']');
+    read.rangeOfJob = [text('#range-detail h2'), text('#range-time')];
+    const line = views.find((v) => v.key === 'timeline');
+    line.setRange(line.begin, line.end);
+    line.tell();
+    read.range = { time: text('#range-time'), rows: $$('#range-rows tbody tr').map((r) => [...r.children].map((c) => [c.textContent, c.className])) };
+    fits('range');
+    key(lanes, 'Escape');
+    read.dropped = text('#range-detail');
+    read.warps = $('#warps') ? Number($('#warps').dataset.mean) : null;
     key(lanes, '+');
     key(lanes, '+');
     read.window.push(text('#window'));
@@ -124,12 +144,23 @@ try {
 
   if ($('#tab-shaders')) {
     $('#tab-shaders').click();
+    // Bars with their titles; a zoom into the last, and back.
+    const flame = () => {
+      const bars = () => $$('.flame button').map((x) => [Number(x.dataset.level), x.title]);
+      const all = bars();
+      if (!all.length) return null;
+      const last = $$('.flame button')[all.length - 1];
+      last.click();
+      const zoomed = bars().length;
+      $('.flame button.above').click();
+      return { all, zoomed, back: bars().length };
+    };
     read.shaders = $$('#shader-list button').map((b, i) => {
       $$('#shader-list button')[i].click();
       const blocks = $$('#blocks tbody tr').map((r) => [Number(r.dataset.block), ...[...r.children].map((c) => c.textContent)]);
       const first = $('#blocks tbody tr');
       if (first) first.click();
-      return { name: b.textContent, blocks, code: $$('#code tbody tr').length, here: $$('#code .here').length, lines: $('#code').getAttribute('aria-label') === 'Source' ? $$('#code tbody tr').map((r) => [r.children[0].textContent, r.children[3].textContent]).filter((l) => l[0]) : [] };
+      return { name: b.firstChild.textContent, heat: b.querySelector('small').textContent, flame: flame(), stalls: $$('#line-stalls tbody tr').map((r) => [Number(r.dataset.line), ...[...r.children].map((c) => c.textContent)]), blocks, code: $$('#code tbody tr').length, here: $$('#code .here').length, lines: $('#code').getAttribute('aria-label') === 'Source' ? $$('#code tbody tr').map((r) => [r.children[0].textContent, r.children[3].textContent]).filter((l) => l[0]) : [] };
     });
     fits('shaders');
   }
@@ -170,6 +201,8 @@ try {
     read.totals = compared('totals');
     read.compared = compared('compare-workloads');
     read.counters = compared('compare-counters');
+    read.comparedShaders = compared('compare-shaders');
+    read.lines = $$('#compare-lines tbody tr').map((r) => [r.className, ...[...r.children].map((c) => c.textContent)]);
     fits('compare');
     // The other capture, by its key.
     const before = text('#title');
