@@ -36,7 +36,7 @@ pub fn run(args: &Args, mut command: clap::Command) -> Result<()> {
 }
 
 /// Exit statuses by command, where they are not those of the others.
-const STATUS: [(&str, &[(&str, &str)]); 9] = [
+const STATUS: [(&str, &[(&str, &str)]); 11] = [
     ("", &[("0", "success"), ("1", "failure"), ("2", "wrong arguments; see each command's page for others")]),
     (
         "run",
