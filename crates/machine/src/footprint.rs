@@ -4,10 +4,11 @@
 
 use sanitize::hazards::{What, access};
 use shader::bytecode::{ImageCode, Program};
-use shader::ir::{Dim, ImageOp};
+use shader::ir::{Dim, ImageOp, Site};
 use std::cell::RefCell;
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
+use wave::ProbeWave;
 
 /// Bytes that have a bit each in one place.
 const PAGE: u64 = 4096;
@@ -25,13 +26,98 @@ pub struct Bytes {
     last: Range<u64>,
     /// The page that was used last, and where its bits are: accesses are near each other.
     near: Option<(u64, usize)>,
+    /// Stretches of which all bytes are there; the one that is replaced next.
+    whole: [Range<u64>; 4],
+    next: usize,
 }
 
+/// Bytes after what was asked for that are looked at, to make a stretch longer.
+const AHEAD: u64 = 4096;
+
 impl Bytes {
+    /// Whether all of these bytes are certainly there.
+    #[inline]
+    pub fn has(&self, range: &Range<u64>) -> bool {
+        self.whole.iter().any(|w| w.start <= range.start && range.end <= w.end)
+    }
+
+    /// Looks for a stretch that has this range, for [`Self::has`].
+    fn stretch(&mut self, range: &Range<u64>) {
+        let touches = |w: &Range<u64>| w.start <= range.start && range.start <= w.end && w.start < w.end;
+        let at = self.whole.iter().position(touches);
+        let from = at.map_or(range.start, |at| self.whole[at].end);
+        let end = self.run(from, range.end.max(from) + AHEAD);
+        match at {
+            Some(at) => self.whole[at].end = end,
+            None if end >= range.end => {
+                self.whole[self.next] = range.start..end;
+                self.next = (self.next + 1) % self.whole.len();
+            }
+            None => {}
+        }
+    }
+
+    /// The end of the bytes from `at` on that are all there; `most` at most.
+    fn run(&self, mut at: u64, most: u64) -> u64 {
+        while at < most {
+            let Some(bits) = self.pages.get(&(at / PAGE)).map(|p| &self.bits[*p]) else { return at };
+            let (first, page) = (at % PAGE, at / PAGE * PAGE);
+            let ones = |word: usize, low: u64| ((bits[word] >> low).trailing_ones() as u64).min(64 - low);
+            let mut word = first as usize / 64;
+            let mut low = first % 64;
+            while word < bits.len() {
+                let n = ones(word, low);
+                if n < 64 - low {
+                    return (page + word as u64 * 64 + low + n).min(most);
+                }
+                (word, low) = (word + 1, 0);
+            }
+            at = page + PAGE;
+        }
+        most
+    }
+
+    /// Adds the bytes of lanes of a warp, by their offsets from an address.
+    #[inline]
+    fn add_lanes(&mut self, base: u64, offsets: &[u32; 16], lanes: u16, bytes: u32) {
+        let leader = lanes.trailing_zeros() as usize & 15;
+        let first = offsets[leader];
+        let (mut row, mut same) = (0, 0);
+        for (l, offset) in offsets.iter().enumerate() {
+            row |= offset ^ first.wrapping_add(l as u32 * bytes);
+            same |= if lanes >> l & 1 == 1 { offset ^ first } else { 0 };
+        }
+        let from = base + first as u64;
+        if same == 0 {
+            self.add(from..from + bytes as u64);
+        } else if row == 0 && lanes == 0xFFFF && first.checked_add(16 * bytes).is_some() {
+            self.add(from..from + 16 * bytes as u64);
+        } else {
+            let addresses = offsets.map(|o| base + o as u64);
+            joined(lanes, &addresses, bytes as u64).for_each(|range| self.add(range));
+        }
+    }
+
+    #[inline]
     pub fn add(&mut self, range: Range<u64>) {
         if self.last.start <= range.start && range.end <= self.last.end {
             return;
         }
+        let (page, word) = (range.start / PAGE, range.start % PAGE / 64);
+        if range.start < range.end
+            && range.start / 64 == (range.end - 1) / 64
+            && let Some((near, at)) = self.near
+            && near == page
+        {
+            let bits = &mut self.bits[at][word as usize];
+            *bits |= (u64::MAX >> (64 - (range.end - range.start))) << (range.start % 64);
+            self.last = range;
+            return;
+        }
+        self.add_far(range);
+    }
+
+    fn add_far(&mut self, range: Range<u64>) {
         let mut at = range.start;
         while at < range.end {
             let (page, first) = (at / PAGE, at % PAGE);
@@ -113,39 +199,71 @@ impl Touched {
     }
 }
 
-thread_local! {
-    static TOUCHED: RefCell<Vec<(Kind, Bytes)>> = const { RefCell::new(Vec::new()) };
+/// What a thread's command has touched so far, and which of it last.
+struct All {
+    touched: Vec<(Kind, Bytes)>,
+    last: usize,
 }
 
-fn add(kind: Kind, all: impl Iterator<Item = Range<u64>>) {
-    TOUCHED.with_borrow_mut(|touched| {
-        let at = touched.iter().rposition(|(k, _)| *k == kind).unwrap_or_else(|| {
-            touched.push((kind, Bytes::default()));
-            touched.len() - 1
-        });
-        all.for_each(|range| touched[at].1.add(range));
+thread_local! {
+    static TOUCHED: RefCell<All> = const { RefCell::new(All { touched: Vec::new(), last: 0 }) };
+}
+
+fn with(kind: Kind, f: impl FnOnce(&mut Bytes)) {
+    TOUCHED.with_borrow_mut(|all| {
+        if all.touched.get(all.last).is_none_or(|(k, _)| *k != kind) {
+            all.last = all.touched.iter().rposition(|(k, _)| *k == kind).unwrap_or_else(|| {
+                all.touched.push((kind, Bytes::default()));
+                all.touched.len() - 1
+            });
+        }
+        f(&mut all.touched[all.last].1);
     });
 }
 
-/// Lanes of a shader access these bytes each.
-pub fn buffer(program: &Program, what: What, lanes: u16, addresses: &[u64; 16], bytes: u64) {
+fn of_buffer(program: &Program, what: What) -> Kind {
     let access = match what {
         What::Read => access::UNIFORM | access::STORAGE_READ,
         What::Write => access::STORAGE_WRITE,
         What::Atomic => access::STORAGE_READ | access::STORAGE_WRITE,
     };
-    let kind = Kind { by: std::ptr::from_ref(program).addr(), what, access };
-    // Neighbours mostly touch one word or a row of them.
-    let mut lanes = (0..16).filter(|l| lanes >> l & 1 == 1).map(|l| addresses[l]).peekable();
-    let all = std::iter::from_fn(|| {
+    Kind { by: std::ptr::from_ref(program).addr(), what, access }
+}
+
+/// Ranges that lanes access; those of neighbours mostly are one.
+fn joined(lanes: u16, addresses: &[u64; 16], bytes: u64) -> impl Iterator<Item = Range<u64>> {
+    let mut lanes = (0..16).filter(move |l| lanes >> l & 1 == 1).map(|l| addresses[l]).peekable();
+    std::iter::from_fn(move || {
         let first = lanes.next()?;
         let mut end = first.saturating_add(bytes);
         while let Some(next) = lanes.next_if(|next| (first..=end).contains(next)) {
             end = end.max(next.saturating_add(bytes));
         }
         Some(first..end)
+    })
+}
+
+/// A wave reads a buffer at this address; `span`: all that it reads lies between.
+pub fn reads(wave: &ProbeWave, site: &Site, address: u64, span: &Range<u64>) {
+    with(of_buffer(wave.program, What::Read), |all| {
+        if all.has(span) {
+            return;
+        }
+        for (warp, lanes) in wave.warps() {
+            all.add_lanes(address + site.offset as u64, &wave.operand(0, warp), lanes, site.bytes);
+        }
+        all.stretch(span);
     });
-    add(kind, all);
+}
+
+/// Lanes of a shader access these bytes together.
+pub fn range(program: &Program, what: What, range: Range<u64>) {
+    with(of_buffer(program, what), |all| all.add(range));
+}
+
+/// Lanes of a shader access these bytes each.
+pub fn buffer(program: &Program, what: What, lanes: u16, addresses: &[u64; 16], bytes: u64) {
+    with(of_buffer(program, what), |all| joined(lanes, addresses, bytes).for_each(|range| all.add(range)));
 }
 
 /// An operation of a shader touches these texels: addresses and numbers of bytes.
@@ -161,12 +279,19 @@ pub fn image(code: &ImageCode, texels: &[(u64, u32)]) {
         _ => return,
     };
     let kind = Kind { by: std::ptr::from_ref(code).addr(), what, access };
-    add(kind, texels.iter().map(|&(at, n)| at..at + n as u64));
+    with(kind, |all| texels.iter().for_each(|&(at, n)| all.add(at..at + n as u64)));
+}
+
+/// Rays begin in the acceleration structure at this address. Which shader's they are is not kept.
+pub fn structure(address: u64, bytes: bvh::Bytes) {
+    let kind = Kind { by: 0, what: What::Read, access: access::STRUCTURE_READ };
+    let size = bvh::compacted_size(bytes).unwrap_or(0);
+    with(kind, |all| all.add(address..address.saturating_add(size)));
 }
 
 /// What was touched since the last call, in the order of first accesses.
 pub fn take() -> Vec<Touched> {
-    let all = TOUCHED.take();
+    let all = TOUCHED.replace(All { touched: Vec::new(), last: 0 }).touched;
     let of = |(kind, bytes): &(Kind, Bytes)| Touched {
         by: kind.by,
         what: kind.what,
@@ -190,5 +315,37 @@ mod tests {
         b.add(0..3 * PAGE);
         let whole = 0..3 * PAGE;
         assert_eq!(b.ranges(), [whole]);
+    }
+
+    /// Rows, words that all lanes touch and others, in random order: the bytes are those of a plain set, and what is said to be there is.
+    #[test]
+    fn lanes_of_warps_become_their_bytes() {
+        let mut random = random::Random::new(1);
+        let mut random = |n: u32| random.below(n);
+        let (mut all, mut plain, mut sure) = (Bytes::default(), std::collections::BTreeSet::new(), 0);
+        for _ in 0..4000 {
+            let (base, bytes) = (3 * PAGE, [1, 2, 4, 8][random(4) as usize]);
+            let first = random(3000);
+            let step = [0, bytes, 24, 4][random(4) as usize];
+            let offsets: [u32; 16] = std::array::from_fn(|l| match random(9) {
+                0 => random(3000),
+                _ => first + l as u32 * step,
+            });
+            let lanes = if random(3) == 0 { random(0xFFFF) as u16 | 1 } else { 0xFFFF };
+            all.add_lanes(base, &offsets, lanes, bytes);
+            for l in (0..16).filter(|l| lanes >> l & 1 == 1) {
+                plain.extend((0..bytes as u64).map(|b| base + offsets[l] as u64 + b));
+            }
+            let from = base + random(3000) as u64;
+            let range = from..from + 1 + random(200) as u64;
+            all.stretch(&range);
+            if all.has(&range) {
+                sure += 1;
+                assert!(range.clone().all(|b| plain.contains(&b)), "{range:?}");
+            }
+        }
+        let told: Vec<u64> = all.ranges().into_iter().flatten().collect();
+        assert_eq!(told, plain.into_iter().collect::<Vec<_>>());
+        assert!(sure > 100, "{sure}");
     }
 }

@@ -6,7 +6,7 @@ use crate::sanitizer::Sanitizer;
 use crate::shared::Shared;
 use crate::{debugger, descriptor_memory, footprint, image_op, texture, undefined};
 use shader::bytecode::ImageCode;
-use shader::ir::Dim;
+use shader::ir::{Dim, RayOp};
 use std::cell::RefCell;
 use std::time::Duration;
 use texel::sample::ImageView;
@@ -82,6 +82,24 @@ unsafe fn gathered(code: &ImageCode, warp: &ImageWarp) {
         unsafe { image_op::bytes(code, warp, bytes) };
         footprint::image(code, bytes);
     });
+}
+
+impl DeviceHost<'_> {
+    /// The structures that rays begin in are gathered.
+    #[cold]
+    fn begun(&self, wave: &RayWave) {
+        let structures = Structures(&self.shared.memory);
+        let mut last = 0;
+        for (w, lanes) in wave.warps() {
+            let tops = wave.structure(w);
+            for (_, top) in tops.into_iter().enumerate().filter(|(l, _)| lanes >> l & 1 == 1) {
+                if let Some(bytes) = structures.at(top).filter(|_| top != last) {
+                    footprint::structure(top, bytes);
+                }
+                last = top;
+            }
+        }
+    }
 }
 
 // Inline, for a tile's host, in the crate above, hands on to these.
@@ -165,6 +183,9 @@ impl Host for DeviceHost<'_> {
     }
     fn rays(&self, wave: &mut RayWave) {
         let counted = self.shared.observed.counts().then_some(&self.shared.rays_begun);
+        if self.sanitizer.is_some() && wave.op == RayOp::Begin {
+            self.begun(wave);
+        }
         rays::run(wave, &Structures(&self.shared.memory), self.shared.level, counted);
     }
     fn descriptor(&self, raw: &[u64; 4], texels: bool) -> Meaning {

@@ -93,7 +93,11 @@ pub(crate) struct Cells {
     index: Map<u64, usize>,
     /// The page that was used last, and its place.
     last: Option<(u64, usize)>,
+    /// Places of the first pages, plus one: those of a workgroup's memory.
+    first: [u32; FIRST_PAGES],
 }
+
+const FIRST_PAGES: usize = 32;
 
 impl Cells {
     /// The cell of the word that lies at this byte address.
@@ -133,9 +137,16 @@ impl Cells {
     }
 
     fn find(&mut self, page: u64) -> usize {
+        if let Some(place) = self.first.get(page as usize).and_then(|p| p.checked_sub(1)) {
+            self.last = Some((page, place as usize));
+            return place as usize;
+        }
         let next = self.pages.len();
         let place = *self.index.entry(page).or_insert(next);
         if place == next {
+            if let Some(first) = self.first.get_mut(page as usize) {
+                *first = next as u32 + 1;
+            }
             self.pages.push(Page { lines: [Line::default(); PAGE_LINES], cells: None });
         }
         self.last = Some((page, place));

@@ -9,10 +9,12 @@ mod finding;
 mod hash;
 pub mod hazards;
 mod kept;
+mod order;
 mod races;
 
 pub use barriers::{Barriers, Divergence};
 pub use finding::{
     Between, FILE_VERSION, File, Finding, Findings, Kind, Location, Memory, Side, Space, Texel,
 };
-pub use races::{Access, Conflict, Invocation, Races, Told, What};
+pub use order::Order;
+pub use races::{Access, Conflict, Invocation, Plain, Races, Told, What};

@@ -4,15 +4,15 @@
 //! something orders them:
 //! - a barrier of their workgroup between them;
 //! - a fence or an operation of their subgroup, executed by both invocations after the earlier access;
-//! - atomics that both subgroups (or, in different workgroups, any invocation of both) executed after the earlier access.
+//! - atomics: an acquire that read what a release wrote ([`crate::order`]).
 //!
-//! What one invocation of a subgroup does to order accesses counts for all of it. The last two are wider than the memory model, which asks which value an atomic read and with which semantics: an order that might exist
-//! is taken to exist. So a missing fence next to atomics is not found, but nothing is reported that is ordered.
+//! A fence of one invocation of a subgroup counts for all of it, which is wider than the memory model.
 //!
 //! A word remembers its last write and two of its readers, so a race with an earlier reader may stay unseen.
 
 use crate::cells::{Cell, Cells, Few, Line, Stamp};
 use crate::kept::Kept;
+use crate::order::{At, Order, Orders};
 use std::collections::VecDeque;
 
 /// What an access does.
@@ -48,6 +48,25 @@ pub struct Access<'a> {
     pub addresses: &'a [u64; 16],
     /// The bits that a write stores, or a hash of them.
     pub values: Option<&'a [u32; 16]>,
+    /// Of an atomic.
+    pub order: Order,
+}
+
+/// A read or a write by all invocations of a subgroup, with successive numbers: of a row of sixteen words, or of one word.
+#[derive(Clone, Copy, Debug)]
+pub struct Plain<'a> {
+    pub writes: bool,
+    pub group: u32,
+    pub subgroup: u32,
+    pub shared: bool,
+    pub site: u32,
+    /// The first invocation's number.
+    pub local: u32,
+    pub address: u64,
+    /// The words that a row's write stores, or hashes of them.
+    pub values: Option<&'a [u32; 16]>,
+    /// Lane after lane accesses word after word; else all read one.
+    pub row: bool,
 }
 
 /// The earlier one of two accesses that race.
@@ -70,11 +89,11 @@ pub enum Told {
 
 /// What a subgroup has done; its invocations count as one.
 #[derive(Clone, Copy, Default)]
-struct Own {
+pub(crate) struct Own {
     /// Barriers that it has passed.
-    epoch: u16,
+    pub epoch: u16,
     /// When it last executed a fence or an operation of its subgroup, and an atomic.
-    fence: u32,
+    pub fence: u32,
     atomic: u32,
 }
 
@@ -100,6 +119,7 @@ pub struct Races {
     /// Groups of `shared`, oldest first.
     live: VecDeque<u32>,
     groups: Kept<Group>,
+    orders: Orders,
     /// Accesses of different groups are not compared.
     apart: bool,
     full: bool,
@@ -131,11 +151,16 @@ impl Races {
     pub fn barrier(&mut self, group: u32, subgroup: u32) {
         let own = own(&mut self.groups, group, subgroup);
         own.epoch = own.epoch.saturating_add(1);
+        let at = At::of(group, subgroup, own, self.time);
+        self.orders.fence(at, Order::BARRIER);
     }
 
     /// A subgroup executes a fence, or an operation of its own.
-    pub fn fence(&mut self, group: u32, subgroup: u32) {
-        own(&mut self.groups, group, subgroup).fence = self.time;
+    pub fn fence(&mut self, group: u32, subgroup: u32, order: Order) {
+        let own = own(&mut self.groups, group, subgroup);
+        own.fence = self.time;
+        let at = At::of(group, subgroup, own, self.time);
+        self.orders.fence(at, order);
     }
 
     /// An access; `found` is told of each lane whose access races, and with what, or replaces which store.
@@ -153,6 +178,11 @@ impl Races {
         let mine = *mine;
         if a.what == What::Atomic {
             self.groups.of(a.group).atomic = time;
+            let at = At::of(a.group, a.subgroup, &mine, time);
+            for l in (0..16).filter(|l| a.lanes >> l & 1 == 1) {
+                let at = At { local: a.locals[l] as u16, ..at };
+                self.orders.atomic(at, a.shared, a.addresses[l], a.order);
+            }
         }
         let atomic = if a.what == What::Atomic { Stamp::ATOMIC } else { 0 };
         let stamp = Stamp {
@@ -178,7 +208,7 @@ impl Races {
         if !by_words && in_order(cells, a, &stamp, &mine, &mut found) {
             return;
         }
-        let order = Order { groups: &self.groups, mine, apart: self.apart };
+        let past = Past { groups: &self.groups, orders: &self.orders, mine, apart: self.apart };
         let mut one = |l: usize| {
             let (address, value) = (a.addresses[l], a.values.map(|v| v[l]));
             let end = address.saturating_add(a.bytes as u64);
@@ -190,7 +220,7 @@ impl Races {
                 let bytes = (0xFu8 << from & !(0xFu8 << to)) & Stamp::BYTES;
                 let stamp = Stamp { local: a.locals[l] as u16, bytes: bytes | atomic, ..stamp };
                 let cell = cells.at(at);
-                first = first.or_else(|| order.conflict(a.what, value, cell, &stamp, at));
+                first = first.or_else(|| past.conflict(a.what, value, cell, &stamp, at));
                 if a.what == What::Write && is_dead(cell, &stamp) {
                     dead = Some(conflict_with(&cell.write, What::Write, &stamp, at));
                 }
@@ -214,6 +244,42 @@ impl Races {
             lanes(a.lanes & !two).for_each(|l| {
                 one(l);
             });
+        }
+    }
+
+    /// Notes an access if it is certainly no race and replaces no store that nothing has read; else nothing is done, and
+    /// [`Self::access`] is to know of it.
+    #[inline]
+    pub fn plain(&mut self, p: &Plain) -> bool {
+        let fits = p.site <= u16::MAX as u32 && p.subgroup <= u8::MAX as u32;
+        if self.full
+            || !fits
+            || self.memory.bytes() > MAX_BYTES
+            || p.address % if p.row { 64 } else { 4 } != 0
+        {
+            return false;
+        }
+        let mine = *own(&mut self.groups, p.group, p.subgroup);
+        if p.shared {
+            self.keep(p.group);
+        }
+        let cells = match p.shared {
+            true => self.shared.of(p.group),
+            false => &mut self.memory,
+        };
+        let stamp = Stamp {
+            group: p.group,
+            time: self.time,
+            local: p.local as u16,
+            epoch: mine.epoch,
+            site: p.site as u16,
+            subgroup: p.subgroup as u8,
+            bytes: Stamp::BYTES,
+        };
+        let Some((line, word)) = cells.line(p.address) else { return false };
+        match p.row {
+            true => row(line, p.writes, p.values, stamp, None),
+            false => one_word(line, word, stamp, p.local + 1, &mine),
         }
     }
 
@@ -259,7 +325,14 @@ fn in_order(
     (here.local, here.bytes) = (first as u16, Stamp::BYTES);
     if a.lanes == 0xFFFF && at % 64 == 0 && is_row(a) {
         let Some((line, _)) = cells.line(at) else { return false };
-        return row(line, a, here, found);
+        let mut dead = |w: Stamp| {
+            for l in 0..16 {
+                let by = Invocation { group: w.group, local: w.local as u32 + l as u32 };
+                let address = a.addresses[l];
+                found(l, Told::Dead, Conflict { what: What::Write, by, site: w.site as u32, address });
+            }
+        };
+        return row(line, a.what == What::Write, a.values, here, Some(&mut dead));
     }
     let mut others = 0;
     for l in 0..16 {
@@ -271,21 +344,27 @@ fn in_order(
     let Some((line, word)) = cells.line(at) else { return false };
     let others = a.lanes & a.lanes.wrapping_sub(1);
     let second = if others == 0 { first } else { a.locals[others.trailing_zeros() as usize & 15] };
+    one_word(line, word, here, second, mine)
+}
+
+/// Invocations of a subgroup, the second of which is `second`, read one word of a line.
+#[inline]
+fn one_word(line: &mut Line, word: usize, now: Stamp, second: u32, mine: &Own) -> bool {
     let before = line.write;
-    if before.time != 0 && !is_before(&before, &here) {
+    if before.time != 0 && !is_before(&before, &now) {
         return false;
     }
     let few = &mut line.few;
     // What its readers did in between may order what they read before.
     let goes_on = few.words != 0
-        && (few.stamp.group, few.stamp.local, few.second) == (here.group, here.local, second as u16)
-        && few.stamp.epoch == here.epoch
+        && (few.stamp.group, few.stamp.local, few.second) == (now.group, now.local, second as u16)
+        && few.stamp.epoch == now.epoch
         && mine.fence < few.stamp.time
         && mine.atomic < few.stamp.time;
     if few.words != 0 && !goes_on {
         return false;
     }
-    *few = Few { words: few.words | 1 << word, stamp: here, second: second as u16 };
+    *few = Few { words: few.words | 1 << word, stamp: now, second: second as u16 };
     true
 }
 
@@ -307,15 +386,21 @@ fn is_before(earlier: &Stamp, now: &Stamp) -> bool {
     earlier.group == now.group && earlier.epoch < now.epoch
 }
 
-/// An access to all words of a line.
+/// An access to all words of a line. `dead` hears of a store that is replaced and that nothing has read; without it nothing is done then.
 #[inline]
-fn row(line: &mut Line, a: &Access, now: Stamp, found: &mut impl FnMut(usize, Told, Conflict)) -> bool {
+fn row(
+    line: &mut Line,
+    writes: bool,
+    values: Option<&[u32; 16]>,
+    now: Stamp,
+    dead: Option<&mut dyn FnMut(Stamp)>,
+) -> bool {
     let same = |s: &Stamp| (s.group, s.local) == (now.group, now.local);
     let settled = |s: &Stamp| s.time == 0 || same(s) || is_before(s, &now);
     if !settled(&line.write) {
         return false;
     }
-    if a.what == What::Read {
+    if !writes {
         if !same(&line.reads[0]) {
             line.reads[1] = line.reads[0];
         }
@@ -329,26 +414,24 @@ fn row(line: &mut Line, a: &Access, now: Stamp, found: &mut impl FnMut(usize, To
     let read = line.reads[0].time.max(if line.few.words == 0 { 0 } else { line.few.stamp.time });
     let w = line.write;
     if w.time != 0 && same(&w) && read < w.time {
-        for l in 0..16 {
-            let by = Invocation { group: w.group, local: w.local as u32 + l as u32 };
-            let address = a.addresses[l];
-            found(l, Told::Dead, Conflict { what: What::Write, by, site: w.site as u32, address });
-        }
+        let Some(dead) = dead else { return false };
+        dead(w);
     }
     // Reads before it that few made are ordered before it, and so before all that is.
     (line.write, line.few) = (now, Few::default());
-    line.values = a.values.copied();
+    line.values = values.copied();
     true
 }
 
 /// What orders accesses: what all have done, and what the subgroup has that accesses now.
-struct Order<'a> {
+struct Past<'a> {
     groups: &'a Kept<Group>,
+    orders: &'a Orders,
     mine: Own,
     apart: bool,
 }
 
-impl Order<'_> {
+impl Past<'_> {
     /// The access of the cell's that races with this one.
     #[inline]
     fn conflict(
@@ -388,14 +471,20 @@ impl Order<'_> {
             return true;
         }
         let then = self.groups.get(earlier.group);
-        if earlier.group != now.group {
-            let mine = self.groups.get(now.group).map_or(0, |g| g.atomic);
-            return mine > earlier.time && then.is_some_and(|g| g.atomic > earlier.time);
-        }
-        let Some(other) = then.and_then(|g| g.subgroups.get(earlier.subgroup as usize)) else { return false };
         let both = |mine: u32, others: u32| mine > earlier.time && others > earlier.time;
-        both(self.mine.atomic, other.atomic)
-            || earlier.subgroup == now.subgroup && both(self.mine.fence, other.fence)
+        let might = if earlier.group != now.group {
+            let mine = self.groups.get(now.group).map_or(0, |g| g.atomic);
+            both(mine, then.map_or(0, |g| g.atomic))
+        } else {
+            let other = then.and_then(|g| g.subgroups.get(earlier.subgroup as usize));
+            let Some(other) = other else { return false };
+            if earlier.subgroup == now.subgroup && both(self.mine.fence, other.fence) {
+                return true;
+            }
+            both(self.mine.atomic, other.atomic)
+        };
+        let at = At::of(now.group, now.subgroup as u32, &self.mine, now.time);
+        might && self.orders.ordered(earlier, At { local: now.local, ..at })
     }
 }
 

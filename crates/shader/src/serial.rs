@@ -7,8 +7,8 @@ use crate::cost::{Cost, Half, Halves, MarkUse, Profile, Ways};
 use crate::data::Data;
 use crate::interface::{At, DepthMode, Interface, Varying};
 use crate::ir::{
-    AtomicOp, Checked, Decides, Dim, ImageOp, Input, Origin, ProbeOp, Region, Site, Stage, TexelType, Ty,
-    Undefined,
+    AtomicOp, Checked, Decides, Dim, ImageOp, Input, Order, Origin, ProbeOp, Region, Site, Stage, TexelType,
+    Ty, Undefined,
 };
 use crate::notes::{File, Frame, Made, Module, Note, Notes, Scalar, Warp, What};
 use crate::stage_io::{
@@ -184,7 +184,8 @@ structs! {
     Module { stage, entry, hash, spec, workgroup, words, frames, notes }
     Warp { module, frame, command, labels, pipeline, draw, lanes, records, lost }
     File { made, modules, warps }
-    Site { op, origin, region, binding, descriptors, offset, bytes, shared_bytes, tells, undefined, decides }
+    Site { op, origin, region, binding, descriptors, offset, bytes, shared_bytes, tells, order, atomic, undefined, decides }
+    Order { acquires, releases, wide }
     Cost { fma, cvt, sfu, ls, single, loads, tex, narrow, barriers, varying }
     MarkUse { counter, mark, entry, work, cost }
     Ways { total, shortest, longest }

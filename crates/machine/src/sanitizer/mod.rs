@@ -1,5 +1,6 @@
 //! What sanitised shaders do wrong (`TUFF_SANITIZE`): a wave's probes against the rules of the crate `sanitize`.
 
+mod plain;
 mod tell;
 mod texels;
 
@@ -8,8 +9,8 @@ use crate::lost::{Place, Title};
 use parking_lot::Mutex;
 use sanitize::hazards;
 use sanitize::{
-    Access, Barriers, Conflict, Divergence, Finding, Findings, Invocation, Kind, Location, Memory, Races,
-    Space, Texel, Told, What,
+    Access, Barriers, Conflict, Divergence, Finding, Findings, Invocation, Kind, Location, Memory, Order,
+    Races, Space, Texel, Told, What,
 };
 use shader::bytecode::Program;
 use shader::ir::{Decides, ProbeOp, Region, Site, Stage, Undefined};
@@ -195,12 +196,9 @@ impl Sanitizer {
             self.begun.fetch_add(16 * 32, Relaxed);
             return;
         }
-        if let Some((base, accesses)) = self.harmless(wave, site) {
+        if let Some((base, span, accesses)) = self.harmless(wave, site) {
             FOUND.accesses.fetch_add(accesses, Relaxed);
-            for (warp, lanes) in wave.warps() {
-                let addresses = wave.operand(0, warp).map(|o| base + o as u64 + site.offset as u64);
-                footprint::buffer(wave.program, hazards::What::Read, lanes, &addresses, site.bytes as u64);
-            }
+            footprint::reads(wave, site, base, &span);
             return;
         }
         let mut races = self.races.lock();
@@ -220,6 +218,10 @@ impl Sanitizer {
                 accesses += lanes.count_ones() as u64;
                 continue;
             }
+            if !fragment && self.plain(wave, site, warp, lanes, &mut races) {
+                accesses += 16;
+                continue;
+            }
             let of = |k: usize| wave.operand(k, warp);
             let first = site.op.operands() - 2;
             let who = self.who(wave.program, warp, &of(first), &of(first + 1), lanes);
@@ -229,7 +231,7 @@ impl Sanitizer {
                     self.barrier(wave, lanes, &who);
                 }
                 ProbeOp::Fence | ProbeOp::Quad => {
-                    races.fence(who.group, who.subgroup);
+                    races.fence(who.group, who.subgroup, order(site));
                     if fragment && site.op == ProbeOp::Quad {
                         self.quads(wave, warp, lanes);
                     }
@@ -331,6 +333,7 @@ impl Sanitizer {
             locals: &who.locals,
             addresses: &addresses,
             values: site.tells.then_some(&stored),
+            order: order(site),
         };
         let compute = wave.program.stage.has_workgroups();
         races.access(&access, |l, told, conflict| {
@@ -389,73 +392,6 @@ impl Sanitizer {
             between: None,
             count: 1,
         });
-    }
-
-    /// The buffer's address and the number of accesses of a wave that reads one buffer, within its bounds, and only bytes that the dispatch does not write. Most reads are
-    /// like that.
-    fn harmless(&self, wave: &ProbeWave, site: &Site) -> Option<(u64, u64)> {
-        if site.op != ProbeOp::Read || !site.is_buffer() || wave.program.stage == Stage::Fragment {
-            return None;
-        }
-        let [base, size] = wave.buffer()?;
-        let (mut low, mut high, mut accesses) = ([u32::MAX; 16], [0u32; 16], 0);
-        for (warp, lanes) in wave.warps() {
-            let offsets = wave.operand(0, warp);
-            accesses += lanes.count_ones() as u64;
-            for l in 0..16 {
-                let there = lanes >> l & 1 == 1;
-                low[l] = low[l].min(if there { offsets[l] } else { u32::MAX });
-                high[l] = high[l].max(if there { offsets[l] } else { 0 });
-            }
-        }
-        let mut ends = (u32::MAX, 0);
-        for l in 0..16 {
-            ends = (ends.0.min(low[l]), ends.1.max(high[l]));
-        }
-        // Where a constant offset takes the sum round 2³², the general way knows more.
-        let (low, high) = (ends.0.checked_add(site.offset)?, ends.1.checked_add(site.offset)?);
-        let end = high as u64 + site.bytes as u64;
-        let harmless = accesses != 0 && end <= size && !self.writes(base + low as u64..base + end);
-        harmless.then_some((base, accesses))
-    }
-
-    /// Most reads: of one buffer, within it, and of bytes that the dispatch does not write.
-    fn is_harmless(&self, wave: &ProbeWave, site: &Site, warp: usize, lanes: u16, buffer: [u64; 2]) -> bool {
-        let offsets = wave.operand(0, warp);
-        let (mut low, mut high) = (u32::MAX, 0);
-        for (l, offset) in offsets.into_iter().enumerate() {
-            let there = lanes >> l & 1 == 1;
-            low = low.min(if there { offset } else { u32::MAX });
-            high = high.max(if there { offset } else { 0 });
-        }
-        // Where a constant offset takes the sum round 2³², the general way knows more.
-        let (low, high) = (low.checked_add(site.offset), high.checked_add(site.offset));
-        let (Some(low), Some(high)) = (low, high) else { return false };
-        let [base, size] = buffer;
-        let end = high as u64 + site.bytes as u64;
-        end <= size && !self.writes(base + low as u64..base + end)
-    }
-
-    /// Whether the dispatch may write what some lanes read.
-    fn may_be_written(&self, addresses: &[u64; 16], lanes: u16, bytes: u64) -> bool {
-        let (mut low, mut high) = (u64::MAX, 0u64);
-        for (l, a) in addresses.iter().enumerate() {
-            let there = lanes >> l & 1 == 1;
-            low = low.min(if there { *a } else { u64::MAX });
-            high = high.max(if there { a.saturating_add(bytes) } else { 0 });
-        }
-        self.writes(low..high)
-    }
-
-    /// Whether the dispatch may write any of these bytes.
-    fn writes(&self, bytes: Range<u64>) -> bool {
-        let Some(written) = &self.written else { return true };
-        for w in written {
-            if w.start < bytes.end && bytes.start < w.end {
-                return true;
-            }
-        }
-        false
     }
 
     /// An access outside its buffer or the workgroup's memory.
@@ -594,6 +530,11 @@ impl Drop for Sanitizer {
             });
         }
     }
+}
+
+fn order(site: &Site) -> Order {
+    let shader::ir::Order { acquires, releases, wide } = site.order;
+    Order { acquires, releases, wide, reads: site.atomic[0], writes: site.atomic[1] }
 }
 
 /// What a program's writes may reach; `None`: anything.

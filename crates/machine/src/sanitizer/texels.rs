@@ -1,6 +1,6 @@
 //! Accesses of sanitised shaders to texels: those that do not exist, data races, and texels that nothing has written.
 
-use super::{DERIVATIVE, FOUND, Lane, Sanitizer, missing_of_quads, race, told_as, what};
+use super::{DERIVATIVE, FOUND, Lane, Sanitizer, missing_of_quads, order, race, told_as, what};
 use crate::image_op;
 use sanitize::{Access, Invocation, Kind, Texel, Told, What};
 use shader::bytecode::ImageCode;
@@ -135,6 +135,7 @@ impl Sanitizer {
             locals: &who.locals,
             addresses: &places,
             values: site.tells.then_some(&warp.data[2]),
+            order: order(site),
         };
         let mut races = self.races.lock();
         races.step();

@@ -7,6 +7,13 @@ use crate::ir::*;
 use crate::options::Result;
 use crate::spirv::*;
 
+/// Memory semantics.
+const ACQUIRE: u64 = 2;
+const RELEASE: u64 = 4;
+const ACQUIRE_RELEASE: u64 = 8;
+const SEQUENTIALLY_CONSISTENT: u64 = 0x10;
+const SCOPE_QUEUE_FAMILY: u64 = 5;
+
 /// A texel that OpImageTexelPointer points to.
 pub(crate) struct Texel {
     pub desc: Value,
@@ -88,6 +95,7 @@ impl<'m> Builder<'m> {
         // What float arithmetic leaves in memory is for the atomic itself to see to.
         let a = if float { a } else { self.e.observed(s, a) };
         let result = if store { Ty::Void } else { ty };
+        let order = self.order(i.word(if store { 2 } else { 4 })?, i.word(if store { 3 } else { 5 })?);
         let v = match p.base {
             Base::Texel(k) => {
                 let t = &self.texels[k as usize];
@@ -116,11 +124,12 @@ impl<'m> Builder<'m> {
                     data,
                     sparse: false,
                 };
-                self.e.push(Inst::Image(Box::new(inst)), result)
+                self.e.push_order(Inst::Image(Box::new(inst)), result, order)
             }
             Base::Buffer(_) | Base::Global | Base::Shared => {
                 let place = self.place(&p);
-                self.e.push(Inst::Atomic { place, offset: p.offset, mem: s.mem(), op, a, b }, result)
+                let inst = Inst::Atomic { place, offset: p.offset, mem: s.mem(), op, a, b };
+                self.e.push_order(inst, result, order)
             }
             _ => return Err(i.bad(format!("an atomic on {:?}", p.class))),
         };
@@ -128,6 +137,14 @@ impl<'m> Builder<'m> {
             self.define_list(i, &[v])?;
         }
         Ok(true)
+    }
+
+    /// What is ordered, by the ids of scope and memory semantics; unknown ones order all.
+    pub(crate) fn order(&mut self, scope: u32, semantics: u32) -> Order {
+        let semantics = self.try_const(semantics).unwrap_or(ACQUIRE_RELEASE);
+        let both = semantics & (ACQUIRE_RELEASE | SEQUENTIALLY_CONSISTENT) != 0;
+        let wide = matches!(self.try_const(scope), None | Some(0 | 1 | SCOPE_QUEUE_FAMILY));
+        Order { acquires: both || semantics & ACQUIRE != 0, releases: both || semantics & RELEASE != 0, wide }
     }
 
     fn texel_pointer(&mut self, i: &Code) -> Result<()> {

@@ -194,7 +194,8 @@ impl Emit {
     /// What is asked of arithmetic is nothing to other instructions.
     fn flags(&self, inst: &Inst) -> ValueFlags {
         let arithmetic = matches!(inst, Inst::Un(..) | Inst::Bin(..) | Inst::Tri(..));
-        ValueFlags { exact: self.exact && arithmetic, relaxed: self.relaxed && arithmetic }
+        let (exact, relaxed) = (self.exact && arithmetic, self.relaxed && arithmetic);
+        ValueFlags { exact, relaxed, ..ValueFlags::default() }
     }
     /// Nothing is asked of what follows.
     #[inline]
@@ -207,6 +208,12 @@ impl Emit {
         self.values.push(ValueData { inst, ty, flags });
         self.def_block.push(block);
         self.alias.push(v.0);
+        v
+    }
+    /// Appends an instruction that orders others.
+    pub fn push_order(&mut self, inst: Inst, ty: Ty, order: Order) -> Value {
+        let v = self.push(inst, ty);
+        self.values[v.0 as usize].flags.order = order;
         v
     }
     /// Appends an instruction to the current block.

@@ -38,12 +38,18 @@ impl<'m> Builder<'m> {
                 if (scope <= SCOPE_WORKGROUP || scope == 5) && self.opt.stage.has_workgroups() {
                     self.e.push(Inst::Barrier, Ty::Void);
                 } else {
-                    self.e.push(Inst::MemoryBarrier, Ty::Void);
+                    let order = self.order(i.word(2)?, i.word(3)?);
+                    self.e.push_order(Inst::MemoryBarrier, Ty::Void, order);
                 }
                 return Ok(());
             }
+            Op::MemoryBarrier => {
+                let order = self.order(i.word(1)?, i.word(2)?);
+                self.e.push_order(Inst::MemoryBarrier, Ty::Void, order);
+                return Ok(());
+            }
             // Fragments that overlap run one after the other (`Interface::pixel_interlock`); memory is in that order.
-            Op::MemoryBarrier | Op::BeginInvocationInterlockEXT | Op::EndInvocationInterlockEXT => {
+            Op::BeginInvocationInterlockEXT | Op::EndInvocationInterlockEXT => {
                 self.e.push(Inst::MemoryBarrier, Ty::Void);
                 return Ok(());
             }

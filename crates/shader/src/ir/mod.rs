@@ -35,7 +35,7 @@ pub use descriptor::DescriptorSource;
 pub use image::{Checked, Dim, ImageInst, ImageOp, TexelType};
 pub use input::Input;
 pub use place::{Mem, MemFlags, Place};
-pub use probe::{Decides, ProbeOp, Region, Site, Undefined, undefined_bits};
+pub use probe::{Decides, Order, ProbeOp, Region, Site, Undefined, undefined_bits};
 pub use ray::{Intersection, RayAttribute, RayOp, TraceOp, ray_input};
 pub use readers::Readers;
 pub use stored::Stored;
@@ -291,6 +291,8 @@ pub struct ValueFlags {
     pub exact: bool,
     /// RelaxedPrecision: the modelled GPU computes it with 16 bits. Its value is that of 32 bits.
     pub relaxed: bool,
+    /// Of atomics and memory barriers.
+    pub order: Order,
 }
 
 /// An instruction with the type of its result.

@@ -140,6 +140,15 @@ pub enum Decides {
     End,
 }
 
+/// What an atomic or a memory barrier orders (SPIR-V, "Memory Semantics", "Scope").
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub struct Order {
+    pub acquires: bool,
+    pub releases: bool,
+    /// Its scope is the device or the queue family.
+    pub wide: bool,
+}
+
 /// A place in a shader that tells what happens there.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Site {
@@ -160,6 +169,10 @@ pub struct Site {
     pub shared_bytes: u32,
     /// It is a write, and the probe tells the stored word, or a hash of the stored words.
     pub tells: bool,
+    /// Of an atomic or a fence.
+    pub order: Order,
+    /// The atomic reads, and writes.
+    pub atomic: [bool; 2],
     /// Undefined values are born here.
     pub undefined: Option<Undefined>,
     /// Of a fault's probe.
@@ -179,6 +192,8 @@ impl Site {
             bytes: 0,
             shared_bytes: 0,
             tells: false,
+            order: Order::default(),
+            atomic: [false; 2],
             undefined: None,
             decides: None,
         }

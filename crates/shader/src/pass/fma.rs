@@ -35,7 +35,7 @@ pub fn fuse(shader: &mut Shader) {
             let factors = |m: Value| match shader.data(m) {
                 ValueData {
                     inst: Inst::Bin(Bin::FMul, p, q),
-                    flags: ValueFlags { exact: false, relaxed },
+                    flags: ValueFlags { exact: false, relaxed, .. },
                     ..
                 } if seen[m.0 as usize].uses == 1 && block_of[m.0 as usize] == b as u32 => {
                     Some((*p, *q, *relaxed))

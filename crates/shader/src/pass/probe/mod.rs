@@ -138,6 +138,9 @@ impl Probes {
                 (site.binding, site.descriptors) = descriptors(shader, options, desc);
             }
             site.shared_bytes = shader.shared_bytes;
+            if let Inst::Atomic { op, .. } = shader.data(v).inst {
+                site.atomic = reads_and_writes(op);
+            }
             let mut zero = |shader: &mut Shader| {
                 let zero = push(shader, Inst::Const(0), Ty::B32);
                 new.push(zero);
@@ -151,6 +154,7 @@ impl Probes {
             args.extend([at, bits]);
         }
         args.extend(&self.invocation);
+        site.order = shader.data(v).flags.order;
         shader.sites.push(site);
         let site = shader.sites.len() as u32 - 1;
         new.push(push(shader, Inst::Probe { op, site, args }, Ty::Void));
@@ -173,6 +177,10 @@ impl Probes {
         let mut site = Site::new(op, self.origin(shader, block, v));
         site.region = Region::Image;
         (site.binding, site.descriptors) = descriptors(shader, options, check.image);
+        site.order = shader.data(v).flags.order;
+        if let ImageOp::Atomic(op) = check.op {
+            site.atomic = reads_and_writes(op);
+        }
         site.tells = op == ProbeOp::Write && check.texel.ty() == Ty::B32;
         let mut new = vec![];
         let mut texel = if site.tells { check.data.into_iter() } else { vec![].into_iter() };
@@ -196,6 +204,10 @@ impl Probes {
         let origin = shader.origin(v, &mut self.stretch);
         if origin == Origin::default() { shader.block(block).origin } else { origin }
     }
+}
+
+fn reads_and_writes(op: AtomicOp) -> [bool; 2] {
+    [op != AtomicOp::Store, op != AtomicOp::Load]
 }
 
 /// The shader's own words: constant arrays.

@@ -1,0 +1,18 @@
+// A word that the next workgroup wrote is read if the flag that it released was seen.
+#version 450
+#extension GL_KHR_memory_scope_semantics : enable
+layout(local_size_x = 32) in;
+layout(set = 0, binding = 0) buffer A { uint a[]; };
+layout(set = 0, binding = 1) buffer B { uint b[]; };
+layout(set = 0, binding = 2) buffer C { uint c[]; };
+void main() {
+    uint i = gl_LocalInvocationIndex, w = gl_WorkGroupID.x, n = (w + 1) % gl_NumWorkGroups.x;
+    if (i != 0) return;
+    a[w] = w + 7;
+#ifdef FAULT
+    atomicStore(b[w], 5000u, gl_ScopeDevice, 0, 0);
+#else
+    atomicStore(b[w], 5000u, gl_ScopeDevice, gl_StorageSemanticsBuffer, gl_SemanticsRelease);
+#endif
+    if (atomicLoad(b[n], gl_ScopeDevice, gl_StorageSemanticsBuffer, gl_SemanticsAcquire) == 5000u) c[w] = a[n];
+}
