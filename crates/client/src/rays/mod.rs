@@ -3,8 +3,8 @@
 
 mod city;
 mod pipeline;
-mod structure;
-mod trace;
+pub mod structure;
+pub mod trace;
 
 use crate::measure::{Moment, Span};
 use crate::{Buffer, Context, Error, Result};
@@ -35,7 +35,7 @@ impl Rays {
 
 /// What shoots rays.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum By {
+pub enum By {
     Query,
     Pipeline,
 }
@@ -129,7 +129,8 @@ fn bytes<T: Copy, const N: usize>(all: &[[T; N]]) -> &[u8] {
     unsafe { std::slice::from_raw_parts(all.as_ptr().cast(), size_of_val(all)) }
 }
 
-fn filled<T: Copy, const N: usize>(context: &Rc<Context>, all: &[[T; N]]) -> Result<Buffer> {
+/// A buffer of these, which everything of ray tracing may read.
+pub fn filled<T: Copy, const N: usize>(context: &Rc<Context>, all: &[[T; N]]) -> Result<Buffer> {
     let mut buffer = Buffer::addressed(context, size_of_val(all), INPUT)?;
     buffer.bytes_mut().copy_from_slice(bytes(all));
     Ok(buffer)

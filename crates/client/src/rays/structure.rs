@@ -141,8 +141,8 @@ impl Structures {
         }
     }
 
-    /// Records a build, or an update in place, and a barrier after it.
-    pub fn record(&self, commands: vk::CommandBuffer, job: &Job, update: bool) {
+    /// Records a build, or an update in place.
+    pub fn record_alone(&self, commands: vk::CommandBuffer, job: &Job, update: bool) {
         let geometries = [job.input.geometry];
         let mut info = vk::AccelerationStructureBuildGeometryInfoKHR::default()
             .ty(job.input.kind)
@@ -156,12 +156,18 @@ impl Structures {
                 .src_acceleration_structure(job.to.handle);
         }
         let range = [vk::AccelerationStructureBuildRangeInfoKHR::default().primitive_count(job.count)];
+        // SAFETY: recording into a command buffer that has begun, with live handles.
+        unsafe { self.commands.cmd_build_acceleration_structures(commands, &[info], &[&range]) };
+    }
+
+    /// Records a build, or an update in place, and a barrier after it.
+    pub fn record(&self, commands: vk::CommandBuffer, job: &Job, update: bool) {
+        self.record_alone(commands, job, update);
         let barrier = [vk::MemoryBarrier::default()
             .src_access_mask(vk::AccessFlags::ACCELERATION_STRUCTURE_WRITE_KHR)
             .dst_access_mask(vk::AccessFlags::ACCELERATION_STRUCTURE_READ_KHR)];
         // SAFETY: recording into a command buffer that has begun, with live handles.
         unsafe {
-            self.commands.cmd_build_acceleration_structures(commands, &[info], &[&range]);
             self.context.device.cmd_pipeline_barrier(
                 commands,
                 vk::PipelineStageFlags::ACCELERATION_STRUCTURE_BUILD_KHR,

@@ -87,6 +87,9 @@ impl Executor {
                 vec![],
             );
         }
+        if let Some(h) = &mut self.hazards {
+            h.traced(t, &self.place);
+        }
         if let Some(b) = done_by.blame {
             self.blame(b);
         }

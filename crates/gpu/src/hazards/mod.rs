@@ -9,6 +9,7 @@ mod attachments;
 mod draws;
 mod pass;
 mod ranges;
+mod structures;
 mod tell;
 mod transfers;
 
@@ -317,6 +318,7 @@ impl Tracker {
             Command::BeginConditional { buffer, offset, .. } => {
                 self.read(place, Use::read(stage::CONDITIONAL, access::CONDITIONAL), buffer, *offset, 4)
             }
+            Command::Structure(c) => self.structure(c, place),
             Command::NextSubpass => self.next_subpass(),
             Command::ClearAttachments { attachments, rects } => self.cleared(attachments, rects),
             _ => self.transfer(c, place),

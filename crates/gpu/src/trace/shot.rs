@@ -6,6 +6,7 @@ use super::stage::{Caller, LANES, Words};
 use super::table::{Record, record};
 use super::way::{Way, of_triangle};
 use bvh::{Hit, HitKind, Ray, Step, Traversal, Visits, WarpVisits};
+use machine::footprint;
 use machine::rays::{RayRows, add_visits, trace};
 use parking_lot::Mutex;
 use shader::ir::TraceOp;
@@ -126,6 +127,9 @@ impl Shot {
                 context.shared.rays_begun.add(top, begun as u64);
             }
             let Some(bytes) = structures.at(top) else { continue };
+            if context.shared.hazards.is_some() {
+                footprint::structure(top, bytes);
+            }
             let waiting = &mut self.waiting;
             let mut left = |lane: usize, t: &Traversal, _| {
                 waiting[lane] = Some(Box::new(t.clone()));

@@ -129,6 +129,7 @@ fn named(mask: u64) -> u64 {
     add(stage::ALL_TRANSFER, TRANSFER);
     add(stage::VERTEX_INPUT, stage::INDEX_INPUT | stage::ATTRIBUTE_INPUT);
     add(stage::PRE_RASTERIZATION, PRE_RASTERIZATION);
+    add(stage::BUILD, stage::BUILD_COPY);
     all
 }
 
@@ -206,6 +207,7 @@ pub fn stage_name(stage: u64) -> &'static str {
         RAYS => "RAY_TRACING_SHADER",
         FEEDBACK => "TRANSFORM_FEEDBACK",
         BUILD => "ACCELERATION_STRUCTURE_BUILD",
+        BUILD_COPY => "ACCELERATION_STRUCTURE_COPY",
         COPY => "COPY",
         RESOLVE => "RESOLVE",
         BLIT => "BLIT",
@@ -239,12 +241,14 @@ pub fn access_name(access: u64) -> &'static str {
         COUNTER_READ => "TRANSFORM_FEEDBACK_COUNTER_READ",
         COUNTER_WRITE => "TRANSFORM_FEEDBACK_COUNTER_WRITE",
         SAMPLED => "SHADER_SAMPLED_READ",
+        STRUCTURE_READ => "ACCELERATION_STRUCTURE_READ",
+        STRUCTURE_WRITE => "ACCELERATION_STRUCTURE_WRITE",
         STORAGE_READ => "SHADER_STORAGE_READ",
         STORAGE_WRITE => "SHADER_STORAGE_WRITE",
         TRANSITION => "layout transition",
         _ if access == STORAGE_READ | STORAGE_WRITE => "SHADER_STORAGE_READ and SHADER_STORAGE_WRITE",
         // Which of them a shader's access is need not be known.
-        _ if access & !(UNIFORM | STORAGE_READ | SAMPLED) == 0 => "SHADER_READ",
+        _ if access & !(SHADER_READ | UNIFORM | STORAGE_READ | SAMPLED) == 0 => "SHADER_READ",
         _ => "other",
     }
 }

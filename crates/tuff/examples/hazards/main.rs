@@ -5,6 +5,7 @@ mod buffers;
 mod images;
 mod passes;
 mod queues;
+mod rays;
 mod tiles;
 mod world;
 
@@ -15,7 +16,7 @@ use world::World;
 type Situation = (&'static str, fn(&mut World, bool) -> Result<()>);
 
 fn all() -> impl Iterator<Item = &'static Situation> {
-    [buffers::ALL, images::ALL, passes::ALL, queues::ALL, tiles::ALL].into_iter().flatten()
+    [buffers::ALL, images::ALL, passes::ALL, queues::ALL, rays::ALL, tiles::ALL].into_iter().flatten()
 }
 
 fn main() -> Result<()> {
