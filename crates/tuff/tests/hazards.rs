@@ -118,6 +118,12 @@ const SITUATIONS: &[(&str, &str, &[&str])] = &[
     ),
     ("event_set_too_early", "hazard", &["read-after-write: nothing orders"]),
     ("secondary_command_buffers", "hazard", &["read-after-write: nothing orders"]),
+    ("built_of_vertices_after_copy", "hazard", &["read-after-write: nothing orders"]),
+    ("instances_of_what_is_built", "hazard", &["read-after-write: nothing orders"]),
+    ("traced_after_build", "hazard", &["read-after-write: nothing orders"]),
+    ("queried_after_build", "hazard", &["read-after-write", "does not wait in stage COMPUTE_SHADER"]),
+    ("built_while_traced", "hazard", &["write-after-read"]),
+    ("hits_copied_after_trace", "hazard", &["read-after-write"]),
     ("sampled_after_dont_care", "discarded-read", &["did not store", "16384 bytes"]),
     ("copied_after_dont_care", "discarded-read", &["did not store", "16384 bytes"]),
     (
@@ -197,21 +203,34 @@ fn a_hazard_names_both_commands_and_the_bytes() {
     assert!(sides["resource"].as_str().unwrap().ends_with("level 0, layer 0, texel (0, 31)"), "{sides:#}");
 }
 
+/// The same report twice, and on 1, 2 and 16 threads.
 #[test]
 fn hazards_are_the_same_everywhere() {
-    for name in [
+    let names = [
         "stores_of_two_dispatches",
         "sampled_after_copy",
         "timeline_of_an_earlier_value",
         "depth_of_two_passes",
-    ] {
-        let first = sanitize(name, "fault", &[], &[]);
+        "built_while_traced",
+        "sampled_after_dont_care",
+        "its_own_target_sampled",
+        "depth_stored_for_nothing",
+    ];
+    let mut seen = vec![];
+    for name in names {
+        let kind = SITUATIONS.iter().find(|s| s.0 == name).unwrap().1;
+        seen.push(kind);
+        let only: &[&str] = if kind == "needless-traffic" { &["--only", kind] } else { &[] };
+        let first = sanitize(name, "fault", only, &[]);
+        assert!(first.iter().any(|f| f["kind"] == kind), "{name}: {first:#?}");
         for settings in [
-            [("TUFF_SIMD", "portable"), ("TUFF_THREADS", "2")],
-            [("TUFF_SIMD", "avx2"), ("TUFF_THREADS", "16")],
-            [("TUFF_THREADS", "1"), ("TUFF_JIT", "always")],
+            &[][..],
+            &[("TUFF_THREADS", "1"), ("TUFF_JIT", "always")],
+            &[("TUFF_THREADS", "2"), ("TUFF_SIMD", "portable")],
+            &[("TUFF_THREADS", "16"), ("TUFF_SIMD", "avx2")],
         ] {
-            assert_eq!(first, sanitize(name, "fault", &[], &settings), "{name} {settings:?}");
+            assert_eq!(first, sanitize(name, "fault", only, settings), "{name} {settings:?}");
         }
     }
+    assert!(SITUATIONS.iter().all(|s| seen.contains(&s.1)), "each kind is there");
 }

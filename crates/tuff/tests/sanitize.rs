@@ -21,6 +21,13 @@ const SEEDS: &[(&str, u32, &str, &str)] = &[
     ("same_element", 1, "data-race", "write and write"),
     ("last_workgroup", 8, "data-race", "different workgroups"),
     ("scatter", 2, "data-race", "write and write"),
+    ("handed_over", 8, "data-race", "read and write of different workgroups"),
+    ("handed_over_fences", 8, "data-race", "read and write of different workgroups"),
+    ("handed_over_near", 8, "data-race", "read and write of different workgroups"),
+    ("handed_over_unseen", 128, "data-race", "write and read of different workgroups"),
+    ("handed_on", 8, "data-race", "read and write of different workgroups"),
+    ("taken_back", 8, "data-race", "write and read of different workgroups"),
+    ("last_unfenced", 8, "data-race", "read and write of different workgroups"),
     ("reverse_in_place", 2, "data-race", "different workgroups"),
     ("one_too_many", 16, "out-of-bounds", "read of 4 bytes"),
     ("no_bound", 17, "out-of-bounds", "write of 4 bytes"),
@@ -297,31 +304,62 @@ fn a_race_names_both_lines() {
     assert_eq!(finding["memory"]["space"], "shared");
 }
 
+/// Programs with findings of each kind but those of `tests/hazards.rs`: a shader and its workgroups, or a scene's files and words.
+const OF_EACH_KIND: &[(&str, &str, &str)] = &[
+    ("reused_tile", "1", "data-race"),
+    ("blur_in_place", "4", "data-race"),
+    ("handed_over_unseen", "128", "data-race"),
+    ("one_too_many", "16", "out-of-bounds"),
+    ("shared_half", "1", "uninitialized"),
+    ("divided_by_zero", "1", "arithmetic"),
+    ("image_groups.V.spv", "groups=4", "data-race"),
+    ("screen.vert.spv fragments_blend.V.spv", "instances=3", "data-race"),
+    ("screen.vert.spv shown.frag.spv", "fresh=4", "uninitialized"),
+    ("unset_buffer.spv", "unset=0", "null-descriptor"),
+    ("turns_differ.V.spv", "", "divergence"),
+    ("step_of_nothing.V.spv", "", "endless-loop"),
+    ("stored_for_nobody.V.spv", "", "dead-store"),
+    ("fresh_copy.spv", "", "unused-binding"),
+];
+
+/// The same report twice, on 1, 2 and 16 threads, and on every level and with every JIT.
 #[test]
 fn findings_are_the_same_everywhere() {
-    for (name, groups) in [("reused_tile", 1), ("blur_in_place", 4), ("one_too_many", 16)] {
-        let (passed, first) = sanitize(name, "fault", groups, &[]);
-        assert!(!passed, "{name}: {first:#}");
+    let mut seen: Vec<&str> = OF_EACH_KIND.iter().map(|row| row.2).collect();
+    for &(name, how, kind) in OF_EACH_KIND {
+        let run = |settings: &[(&str, &str)]| {
+            let advice = matches!(kind, "dead-store" | "unused-binding");
+            let options: &[&str] = if advice { &["--only", kind] } else { &[] };
+            let mut all = settings.to_vec();
+            let endless = kind == "endless-loop";
+            all.extend_from_slice(if endless { SOON } else { &[] });
+            let mut found = match name.contains(".spv") {
+                true => scene(name, "fault", how, options, &all).1,
+                false => sanitize(name, "fault", how.parse().unwrap(), &all).1,
+            };
+            if endless {
+                // How often it goes round is a matter of time.
+                found["accesses"] = Value::Null;
+                found["findings"].as_array_mut().unwrap().iter_mut().for_each(|f| f["count"] = Value::Null);
+            }
+            found
+        };
+        let first = run(&[]);
+        let kinds = first["findings"].as_array().unwrap().iter().map(|f| f["kind"].as_str().unwrap());
+        assert!(kinds.collect::<Vec<_>>().contains(&kind), "{name}: {first:#}");
         for settings in [
-            [("TUFF_SIMD", "portable"), ("TUFF_JIT", "0")],
-            [("TUFF_SIMD", "avx2"), ("TUFF_JIT", "always")],
-            [("TUFF_THREADS", "1"), ("TUFF_JIT", "1")],
-            [("TUFF_THREADS", "16"), ("TUFF_JIT", "1")],
+            &[][..],
+            &[("TUFF_THREADS", "1"), ("TUFF_JIT", "1")],
+            &[("TUFF_THREADS", "2"), ("TUFF_SIMD", "portable"), ("TUFF_JIT", "0")],
+            &[("TUFF_THREADS", "16"), ("TUFF_SIMD", "avx2"), ("TUFF_JIT", "always")],
         ] {
-            let (_, again) = sanitize(name, "fault", groups, &settings);
-            assert_eq!(first, again, "{name} {settings:?}");
+            assert_eq!(first, run(settings), "{name} {settings:?}");
         }
     }
-    let scenes =
-        [("image_groups.V.spv", "groups=4"), ("screen.vert.spv fragments_blend.V.spv", "instances=3")];
-    for (files, words) in scenes.into_iter().chain([("screen.vert.spv shown.frag.spv", "fresh=4")]) {
-        let (passed, first) = scene(files, "fault", words, &[], &[]);
-        assert!(!passed, "{files}: {first:#}");
-        for settings in
-            [[("TUFF_SIMD", "portable"), ("TUFF_JIT", "0")], [("TUFF_THREADS", "16"), ("TUFF_JIT", "1")]]
-        {
-            let (_, again) = scene(files, "fault", words, &[], &settings);
-            assert_eq!(first, again, "{files} {settings:?}");
-        }
-    }
+    let mut all: Vec<&str> = SEEDS.iter().map(|s| s.2).chain(SCENES.iter().map(|s| s.3)).collect();
+    [&mut all, &mut seen].into_iter().for_each(|k| {
+        k.sort_unstable();
+        k.dedup();
+    });
+    assert_eq!(all, seen, "each kind is there");
 }
