@@ -60,7 +60,7 @@ fn vk_error<T>(what: &'static str, r: std::result::Result<T, vk::Result>) -> Res
 
 impl World {
     pub fn open() -> Result<World> {
-        let context = Context::open()?;
+        let context = Context::staged()?;
         let device = context.device.clone();
         let buffers = [(); 3].map(|()| Buffer::new(&context, BYTES as usize));
         let [a, b, c] = buffers;
