@@ -255,7 +255,7 @@ impl Races {
         if self.full
             || !fits
             || self.memory.bytes() > MAX_BYTES
-            || p.address % if p.row { 64 } else { 4 } != 0
+            || !p.address.is_multiple_of(if p.row { 64 } else { 4 })
         {
             return false;
         }
