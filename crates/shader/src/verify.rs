@@ -2,8 +2,8 @@
 
 use crate::ir::*;
 use crate::isa::Facts;
-use crate::notes::Scalar;
 use crate::isa::code::ROWS;
+use crate::notes::Scalar;
 use crate::trees::Ancestors;
 
 /// The first rule broken, in words.

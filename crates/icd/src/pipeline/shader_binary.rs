@@ -57,6 +57,7 @@ fn of_blob(blob: &Verified, stage: vk::ShaderStageFlags, layout: &Layout) -> Opt
     let fits = Some(compiled.program.stage) == stage_of(stage) && layout.has_all(&compiled.program);
     let content = key as u64;
     fits.then(|| {
-        Executable { stage, compiled, key, content, blocks: None, code: None, spec: Vec::new(), made: None }.observing()
+        Executable { stage, compiled, key, content, blocks: None, code: None, spec: Vec::new(), made: None }
+            .observing()
     })
 }

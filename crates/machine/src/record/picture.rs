@@ -40,7 +40,7 @@ pub fn of_view(record: &Record, view: &ImageView) -> Vec<Picture> {
         for level in 0..levels {
             let surface = image.surface(aspect, range.base_mip_level + level);
             let surface = surface.and_then(|s| if depth { Some(s) } else { s.with_format(view.format) });
-            let Some(surface) = surface.filter(|s| is_for_eyes(s)) else { continue };
+            let Some(surface) = surface.filter(is_for_eyes) else { continue };
             let flat = image.extent[2] == 1;
             let (array, z) = if flat { (range.base_array_layer + layer, 0) } else { (0, layer) };
             let Some(made) = made(surface, array, z, depth) else { continue };

@@ -549,7 +549,7 @@ impl PassRun {
         self.gathered.lists.add_everywhere(at);
         self.gathered.push((self.subpass, cell), Op::Clear(clear), None);
         if let Some(r) = &mut self.record {
-            let all = attachments.iter().map(|a| recorded::cleared(a));
+            let all = attachments.iter().map(recorded::cleared);
             let name = format!("vkCmdClearAttachments: {}", all.collect::<Vec<_>>().join(", "));
             r.command("clear", name, Some(place), self.subpass);
             r.gathered();

@@ -430,6 +430,7 @@ impl Targets {
             area,
             grid: Grid::default(),
             observed,
+            recorded: false,
         }
     }
 }

@@ -396,11 +396,11 @@ impl<'m> Writer<'m> {
             self.waiting.insert(of, (text, names));
             return;
         }
-        if self.uses.get(&of).is_none() && !changes(op) {
+        if !self.uses.contains_key(&of) && !changes(op) {
             self.named.truncate(mark);
             return;
         }
-        if self.uses.get(&of).is_none() {
+        if !self.uses.contains_key(&of) {
             return self.line(format!("{text};"), None);
         }
         self.line(text, Some(of));
