@@ -129,7 +129,7 @@ impl Executor {
             to.shader(f, program, &d.bindings, how::COMPUTE_READ, how::COMPUTE_WRITE);
         });
         let kind = WorkloadKind::Dispatch;
-        let order = self.computed(kind, usage.into_inner(), counted, &name, &d.pipeline.title, uses);
+        let order = self.computed(kind, usage.into_inner(), counted, name, &d.pipeline.title, uses);
         if let Some((to, line)) = found {
             let (label, name) = (self.place.labels().joined(), name());
             record::dispatch(to, self.told("dispatch", order, &label, &name), &line);

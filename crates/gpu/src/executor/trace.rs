@@ -79,7 +79,7 @@ impl Executor {
         };
         // Shaders and what their records name are not followed.
         let uses = self.uses(|_, to| to.anything |= how::COMPUTE_READ | how::COMPUTE_WRITE);
-        let order = self.computed(WorkloadKind::Trace, usage, counted, &name, &t.pipeline.title, uses);
+        let order = self.computed(WorkloadKind::Trace, usage, counted, name, &t.pipeline.title, uses);
         if let Some(to) = self.recording() {
             record::command(
                 to,
