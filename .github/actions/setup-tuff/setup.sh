@@ -22,7 +22,7 @@ while [ $# -gt 0 ]; do
 done
 prefix=$(realpath -m -- "${prefix:-/opt/tuff}")
 [[ $prefix != *$'\n'* ]] || fail "prefix has more than one line"
-[[ $conformance =~ ^[0-9.]*$ ]] || fail "$conformance is no version"
+[[ $conformance =~ ^[0-9.]*$ ]] || fail "$(printf %q "$conformance") is no version"
 
 ways=0
 for way in "$version" "$release" "$package" "$build"; do [ -z "$way" ] || ways=$((ways + 1)); done
@@ -50,7 +50,7 @@ fetch() {
 }
 
 if [ -n "$version" ]; then
-    [[ $version =~ ^(latest|v?[0-9]+(\.[0-9]+)*)$ ]] || fail "$version is no version, and is not latest"
+    [[ $version =~ ^(latest|v?[0-9]+(\.[0-9]+)*)$ ]] || fail "$(printf %q "$version") is no version, and is not latest"
     [[ $repository =~ ^[A-Za-z0-9._-]+/[A-Za-z0-9._-]+$ ]] || fail "repository must be OWNER/NAME, and is '$repository'"
     version=${version#v}
     where=download/v$version
