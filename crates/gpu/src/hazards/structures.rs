@@ -15,7 +15,7 @@ use std::ops::Range;
 
 /// Vertices, boxes or instances of a build beyond which nothing is followed.
 const MOST: u64 = 1 << 24;
-/// Bytes of a VkAccelerationStructureInstanceKHR, and where in it the structure is named.
+/// Size of a VkAccelerationStructureInstanceKHR in bytes, and the offset of its structure's address.
 const INSTANCE: u64 = 64;
 const REFERENCE: u64 = 56;
 

@@ -17,7 +17,7 @@ use shader::bytecode::Program;
 use state::StateFact;
 use std::sync::Arc;
 
-/// A format's bits, for whoever reads bytes of it.
+/// The bit layout of a format, for readers of raw texels.
 #[derive(Clone, Serialize)]
 pub struct FormatFact {
     pub name: &'static str,

@@ -143,7 +143,7 @@ fn what_is_ordered_or_does_not_conflict_is_silent() {
     assert_eq!(run(true, &[Write(a, 0, 4), Write(other, 0, 4), Read(other, 0, 4)]), []);
 }
 
-/// Rows of the memory model's synchronizes-with relation: a writer `w`, and who reads what it wrote; whether that is ordered.
+/// Rows of the memory model's synchronizes-with relation: a writer `w`, the invocation that reads what it wrote, and whether the two are ordered.
 #[test]
 fn a_release_is_ordered_before_who_reads_it() {
     let (w, x, r, z) = ((0, 0), (1, 3), (2, 40), (2, 0));

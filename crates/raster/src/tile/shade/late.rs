@@ -26,7 +26,7 @@ pub struct Shaded<'a> {
     pub rows: &'a [Row],
     /// Which of the wave's warps it is.
     pub at: usize,
-    /// Of a recorded pass: who wants to know which tests fail.
+    /// Of a recorded pass: receives the tests that fail.
     pub told: Option<&'a RefCell<LateTold>>,
 }
 

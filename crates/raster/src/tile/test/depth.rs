@@ -75,7 +75,7 @@ impl Tests {
         self.passes(simd::Portable, [z; 16], [old; 16]) & 1 != 0
     }
 
-    /// The tests one more each time: depth bounds, stencil, depth. For who asks which one failed.
+    /// The lanes left after each test in turn (depth bounds, stencil, depth). The caller sees which test failed.
     pub fn one_by_one(&self) -> [Tests; 3] {
         let first = Tests { test: false, write: false, ..*self };
         [Tests { stencil: None, ..first }, first, *self]

@@ -267,7 +267,7 @@ pub fn declared(m: &Parts, ty: u32, name: &str) -> String {
     }
 }
 
-/// Dimensions of an array of arrays stand the other way round behind a name.
+/// After a name, the dimensions of an array of arrays are in the opposite order.
 fn reversed(dimensions: &str) -> String {
     dimensions.split_inclusive(']').rev().collect()
 }
