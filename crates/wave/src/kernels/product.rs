@@ -103,7 +103,6 @@ unsafe fn bytes<S: Simd>(s: S, x: &Rows, signs: [bool; 2]) {
         unsafe {
             let v = s.f_to_s_raw(s.fload(product.0[i].as_ptr().cast()));
             let v = s.iadd(v, s.iload(x.sum[i].cast()));
-            product.0[i] = [0; 16];
             s.istore(product.0[i].as_mut_ptr().cast(), v);
         }
     }
