@@ -71,6 +71,17 @@ impl Page {
         ZlibDecoder::new(&packed[..]).read_to_end(&mut out).unwrap();
         out
     }
+    /// The first difference of the data of two pages, with what is around it.
+    fn difference(&self, other: &Page) -> String {
+        let [a, b] = [self, other].map(|p| p.data.to_string());
+        let Some(at) = a.bytes().zip(b.bytes()).position(|(a, b)| a != b) else {
+            return "not in the data".to_string();
+        };
+        let around = |t: &str| {
+            String::from_utf8_lossy(&t.as_bytes()[at.saturating_sub(60)..t.len().min(at + 60)]).into_owned()
+        };
+        format!("{} | {}", around(&a), around(&b))
+    }
     fn passes(&self) -> &Vec<Value> {
         self.data["passes"].as_array().unwrap()
     }
@@ -311,7 +322,9 @@ fn a_page_does_not_depend_on_threads_or_levels() {
     assert!(out(&plain) == out(&one), "recording changes the picture");
     for more in [("TUFF_THREADS", "2"), ("TUFF_THREADS", "5"), ("TUFF_SIMD", "portable"), ("TUFF_JIT", "0")] {
         let folder = Folder::new();
-        assert!(folder.page(&[more]).text == page.text, "{more:?}");
+        let other = folder.page(&[more]);
+        let differs = (page.text.bytes().zip(other.text.bytes())).position(|(a, b)| a != b);
+        assert!(other.text == page.text, "{more:?}: from byte {differs:?}: {}", page.difference(&other));
         assert!(out(&folder) == out(&one), "{more:?}");
     }
 }

@@ -132,8 +132,9 @@ mod tests {
 
     #[test]
     fn equal_bytes_are_kept_once_and_no_more_than_there_is_room_for() {
-        let folder = std::env::temp_dir().join(format!("tuff-record-{}", std::process::id()));
-        let record = Record::create(&folder, 8).expect("files");
+        let folder = temporary::folder("tuff-record-").expect("a folder");
+        let folder = folder.path();
+        let record = Record::create(folder, 8).expect("files");
         assert_eq!(record.once(b"abc"), Some(Blob(0, 3)));
         assert_eq!(record.put(b"abc"), Some(Blob(3, 3)));
         assert_eq!(record.once(b"abc"), Some(Blob(0, 3)));
@@ -143,6 +144,5 @@ mod tests {
         record.flush().expect("files");
         assert_eq!(std::fs::read(folder.join(DATA)).expect("a file"), b"abcabcde");
         assert_eq!(std::fs::read(folder.join(LINES)).expect("a file"), b"{}\n");
-        std::fs::remove_dir_all(&folder).expect("a folder");
     }
 }
