@@ -65,6 +65,9 @@ impl Reg {
     }
 }
 
+/// Of a product, besides its [`crate::ir::Product`]: a row of the result may be written before later rows are computed.
+pub const PRODUCT_AT_ONCE: u16 = 0x100;
+
 pub const UNIT_BYTES: usize = 64;
 /// Units a program may use (the register file's largest size is 2 MiB − 64).
 pub const MAX_UNITS: usize = 0x7FFF;
@@ -164,6 +167,23 @@ impl Code {
             _ => return self,
         };
         Code(Self::FUSED + kind * 64 + i)
+    }
+    /// A load, a store or an atomic, of single values or of rows.
+    pub fn is_memory(self) -> bool {
+        matches!(self.0, 32..=44 | 57..=62)
+    }
+    pub fn is_atomic(self) -> bool {
+        matches!(self.0, 41..=44)
+    }
+    /// Of rows, the code that loads or stores one of them.
+    pub fn one_row(self) -> Option<Code> {
+        let [loads, stores] =
+            [self.0.wrapping_sub(Code::LD_ROWS_BUF.0), self.0.wrapping_sub(Code::ST_ROWS_BUF.0)];
+        match (loads, stores) {
+            (0..3, _) => Some(Code(Code::LD_BUF.0 + loads)),
+            (_, 0..3) => Some(Code(Code::ST_BUF.0 + stores)),
+            _ => None,
+        }
     }
     /// The code that [`Code::fused`] was called on.
     #[inline]
@@ -509,7 +529,10 @@ impl Program {
     }
     /// Whether it reads or writes memory by device addresses, without a descriptor.
     pub fn has_addresses(&self) -> bool {
-        self.has(|op| matches!(op.code, Code::LD_GLOBAL | Code::ST_GLOBAL | Code::AT_GLOBAL))
+        self.has(|op| {
+            let code = op.code.one_row().unwrap_or(op.code);
+            matches!(code, Code::LD_GLOBAL | Code::ST_GLOBAL | Code::AT_GLOBAL)
+        })
     }
     fn has(&self, is: impl Fn(&Op) -> bool) -> bool {
         let mut pc = 0;

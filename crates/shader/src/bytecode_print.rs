@@ -82,22 +82,22 @@ fn line(program: &Program, pc: usize, out: &mut String) -> fmt::Result {
             write!(out, " +{} e={:#x}", op.imm, op.e)?;
         }
         Code::IMAGE => write!(out, " {:?}", program.images.get(op.imm as usize))?,
-        c if (Code::LD_BUF..=Code::AT_SCRATCH).contains(&c) => {
+        c if c.is_memory() => {
             let mem: Mem = mem_of(op.e);
             write!(out, " +{} {mem:?}", op.imm as i32)?;
-            if c < Code::AT_BUF && n_of(op.e) > 1 {
+            if !c.is_atomic() && n_of(op.e) > 1 {
                 write!(out, "x{}", n_of(op.e))?;
             }
-            if c < Code::AT_BUF && op.e & SHAPE_SAME != 0 {
+            if !c.is_atomic() && op.e & SHAPE_SAME != 0 {
                 out.push_str(" same");
             }
-            if c < Code::AT_BUF && op.e & SHAPE_RUN != 0 {
+            if !c.is_atomic() && op.e & SHAPE_RUN != 0 {
                 out.push_str(" run");
             }
-            if c < Code::AT_BUF && op.e & SHAPE_SINGLE != 0 {
+            if !c.is_atomic() && op.e & SHAPE_SINGLE != 0 {
                 out.push_str(" single");
             }
-            if c >= Code::AT_BUF {
+            if c.is_atomic() {
                 write!(out, " {:?}", AtomicOp::from_number(op.e >> 8).unwrap_or(AtomicOp::Load))?;
             }
         }

@@ -144,7 +144,7 @@ fn read_op<'a>(p: &mut Program, words: impl Iterator<Item = &'a str>) -> Option<
             op.imm = words.next()?.strip_prefix('+')?.parse().ok()?;
             op.e = u16::from_str_radix(words.next()?.strip_prefix("e=0x")?, 16).ok()?;
         }
-        c if (Code::LD_BUF..=Code::AT_SCRATCH).contains(&c) => {
+        c if c.is_memory() => {
             op.imm = words.next()?.strip_prefix('+')?.parse::<i32>().ok()? as u32;
             let (mem, n) = match words.next()? {
                 word if word.contains('x') => word.split_once('x')?,
@@ -156,7 +156,7 @@ fn read_op<'a>(p: &mut Program, words: impl Iterator<Item = &'a str>) -> Option<
             for (word, bit) in [("same", SHAPE_SAME), ("run", SHAPE_RUN), ("single", SHAPE_SINGLE)] {
                 op.e |= if words.next_if_eq(&word).is_some() { bit } else { 0 };
             }
-            if c >= Code::AT_BUF {
+            if c.is_atomic() {
                 op.e |= (named(AtomicOp::ALL.iter().copied(), words.next()?)? as u16) << 8;
             }
         }

@@ -235,6 +235,13 @@ impl Text<'_> {
             Inst::Store { place: p, offset, mem, values, flags: f } => {
                 format!("store {mem:?} {}{} = {}", self.place(p, *offset), flags(f), self.list(values))
             }
+            Inst::LoadRows { place: p, offset, mem, stride, flags: f } => {
+                format!("load-rows {mem:?} {}{} by {}", self.place(p, *offset), flags(f), self.val(*stride))
+            }
+            Inst::StoreRows { place: p, offset, mem, stride, values, flags: f } => {
+                let [place, stride] = [self.place(p, *offset), self.val(*stride)];
+                format!("store-rows {mem:?} {place}{} by {stride} = {}", flags(f), self.list(values))
+            }
             Inst::Atomic { place: p, offset, mem, op, a, b } => {
                 let b = b.map(|b| format!(" if {}", self.val(b))).unwrap_or_default();
                 format!("atomic {op:?} {mem:?} {} {}{b}", self.place(p, *offset), self.val(*a))

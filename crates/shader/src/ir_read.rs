@@ -472,6 +472,22 @@ impl Reader {
                 w.want("=")?;
                 Inst::Store { place, offset, mem, values: self.values(w)?.into(), flags }
             }
+            "load-rows" => {
+                let mem = w.one_of(&MEMS)?;
+                let (place, offset) = self.place(w)?;
+                let flags = flags(w);
+                w.want("by")?;
+                Inst::LoadRows { place, offset, mem, stride: self.value(w)?, flags }
+            }
+            "store-rows" => {
+                let mem = w.one_of(&MEMS)?;
+                let (place, offset) = self.place(w)?;
+                let flags = flags(w);
+                w.want("by")?;
+                let stride = self.value(w)?;
+                w.want("=")?;
+                Inst::StoreRows { place, offset, mem, stride, values: self.values(w)?, flags }
+            }
             "atomic" => {
                 let op = w.one_of(AtomicOp::ALL)?;
                 let mem = w.one_of(&MEMS)?;

@@ -189,6 +189,11 @@ pub struct Budget {
     pub relowered: u32,
 }
 
+impl Budget {
+    /// Of shaders that multiply matrices: a product reads and writes 64 registers at once, which should be in L1.
+    pub const MATRICES: Budget = Budget { bytes: 24 << 10, relowered: 24 << 10 };
+}
+
 impl WaveWidth {
     /// Few registers are in use at a time, so a wide wave's cost less as they spill into L2 than a narrow wave's ops cost in
     /// dispatch, if they are interpreted (`large`, 105 slots: 6 % misses at 256 lanes). Compiled code dispatches less: there the cache

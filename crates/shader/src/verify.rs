@@ -159,6 +159,10 @@ fn types(s: &Shader, v: Value) -> Result<(), String> {
         Ty::B32 | Ty::B64 => Ok(()),
         ty => Err(format!("{v:?} is {ty:?}")),
     };
+    let rows_place = |p: &Place| match p {
+        Place::Buffer { .. } | Place::Global { .. } | Place::Shared { .. } => Ok(()),
+        _ => Err("rows in memory of one lane"),
+    };
     let place = |p: &Place| match *p {
         Place::Buffer { desc, addr } => is(desc, Ty::B64).and(is(addr, Ty::B32)),
         Place::Global { addr } => is(addr, Ty::B64),
@@ -196,6 +200,20 @@ fn types(s: &Shader, v: Value) -> Result<(), String> {
             if values.is_empty() || values.len() > 16 {
                 return Err("bad count".into());
             }
+            values.iter().try_for_each(|&v| is(v, mem.ty()))
+        }
+        Inst::LoadRows { place: p, stride, .. } => {
+            rows_place(p)?;
+            place(p)?;
+            is(*stride, Ty::B32).and(result(Ty::Tuple))
+        }
+        Inst::StoreRows { place: p, mem, stride, values, .. } => {
+            rows_place(p)?;
+            place(p)?;
+            if values.len() != ROWS {
+                return Err("bad count".into());
+            }
+            is(*stride, Ty::B32)?;
             values.iter().try_for_each(|&v| is(v, mem.ty()))
         }
         Inst::Atomic { place: p, mem, a, b, .. } => {

@@ -84,7 +84,11 @@ impl Emit {
         let v = self.res(v);
         match self.values[v.0 as usize].inst {
             Inst::Const(_) | Inst::Load { .. } | Inst::Atomic { .. } | Inst::Un(Un::FCanon, _) => v,
-            Inst::Part(t, _) if matches!(self.values[t.0 as usize].inst, Inst::Load { .. }) => v,
+            Inst::Part(t, _)
+                if matches!(self.values[t.0 as usize].inst, Inst::Load { .. } | Inst::LoadRows { .. }) =>
+            {
+                v
+            }
             _ => self.un(Un::FCanon, v),
         }
     }

@@ -162,10 +162,18 @@ impl<'m> Builder<'m> {
                 list.extend((0..TILE).map(|k| self.e.part(tuple, k, mem.ty())));
                 continue;
             }
-            for r in row..row + TILE {
-                let place = self.cooperative_place(&m, column, r);
-                list.push(self.e.load(place, 0, mem, 1, m.pointer.flags));
+            if self.opt.sanitize {
+                // Probes tell of accesses one by one.
+                for r in row..row + TILE {
+                    let place = self.cooperative_place(&m, column, r);
+                    list.push(self.e.load(place, 0, mem, 1, m.pointer.flags));
+                }
+                continue;
             }
+            let place = self.cooperative_place(&m, column, row);
+            let inst = Inst::LoadRows { place, offset: 0, mem, stride: m.stride, flags: m.pointer.flags };
+            let tuple = self.e.push(inst, Ty::Tuple);
+            list.extend((0..TILE).map(|k| self.e.part(tuple, k, mem.ty())));
         }
         if m.element.is_small() {
             for v in &mut list {
@@ -197,10 +205,17 @@ impl<'m> Builder<'m> {
                 store(self, place, tile.to_vec());
                 continue;
             }
-            for (r, v) in tile.iter().enumerate() {
-                let place = self.cooperative_place(&m, column, row + r as u32);
-                store(self, place, vec![*v]);
+            if self.opt.sanitize {
+                for (r, v) in tile.iter().enumerate() {
+                    let place = self.cooperative_place(&m, column, row + r as u32);
+                    store(self, place, vec![*v]);
+                }
+                continue;
             }
+            let place = self.cooperative_place(&m, column, row);
+            let (stride, flags) = (m.stride, m.pointer.flags);
+            let inst = Inst::StoreRows { place, offset: 0, mem, stride, values: tile.to_vec(), flags };
+            self.e.push(inst, Ty::Void);
         }
         Ok(())
     }

@@ -19,7 +19,9 @@ fn wrong(what: &str) -> Error {
 fn places(inst: &mut Inst) -> [Option<&mut Value>; 2] {
     match inst {
         Inst::Load { place: Place::Buffer { desc, .. }, .. }
+        | Inst::LoadRows { place: Place::Buffer { desc, .. }, .. }
         | Inst::Store { place: Place::Buffer { desc, .. }, .. }
+        | Inst::StoreRows { place: Place::Buffer { desc, .. }, .. }
         | Inst::Atomic { place: Place::Buffer { desc, .. }, .. }
         | Inst::BufferSize { desc }
         | Inst::Structure { desc } => [Some(desc), None],

@@ -3,7 +3,7 @@
 use super::{bad, wrong};
 use crate::bytecode::{
     Before, Code, DESC_ADDRESS, DESC_DATA, DESC_EMBEDDED, DESC_IN_MEMORY, DESC_INLINE, DESC_TEXELS,
-    ImageCode, Op, Program, Reg, n_of, ray_attribute,
+    ImageCode, Op, PRODUCT_AT_ONCE, Program, Reg, n_of, ray_attribute,
 };
 use crate::ir::{Bin, ImageOp, Input, Product, Quad, RayOp, TraceOp, Tri, Ty, Un};
 use crate::isa::code::{CODES, Field, FieldKind, Words, extension_words, layout};
@@ -40,7 +40,9 @@ pub fn check(p: &Program) -> Result<Vec<bool>> {
         match op.code {
             Code::IMAGE if op.imm as usize >= p.images.len() => return Err(bad(pc, "image")),
             Code::DESC => descriptor(p, pc)?,
-            Code::PRODUCT if Product::from_number(op.e).is_none() => return Err(bad(pc, "a product")),
+            Code::PRODUCT if Product::from_number(op.e & !PRODUCT_AT_ONCE).is_none() => {
+                return Err(bad(pc, "a product"));
+            }
             Code::TRACE => {
                 let known = TraceOp::ALL.get(op.imm as usize);
                 if known.is_none_or(|t| t.operands() + 2 != n_of(op.e) || t.has_structure() == op.c.is_none())

@@ -198,6 +198,23 @@ pub enum Inst {
         values: Stored,
         flags: MemFlags,
     },
+    /// Sixteen scalars, each `stride` bytes (B32) after the last: rows of a matrix of the warp. Result: a Tuple. It costs what as many
+    /// loads cost.
+    LoadRows {
+        place: Place,
+        offset: u32,
+        mem: Mem,
+        stride: Value,
+        flags: MemFlags,
+    },
+    StoreRows {
+        place: Place,
+        offset: u32,
+        mem: Mem,
+        stride: Value,
+        values: Vec<Value>,
+        flags: MemFlags,
+    },
     /// Old value. `b` is the comparator of CompareExchange. Float forms by `mem` (F16, B32, B64).
     Atomic {
         place: Place,

@@ -287,6 +287,15 @@ table! {
     /// told, and its words; twice that if there are none.
     NOTE           = 56 [- - - -] [list use] - values;
 
+    /// Rows of a matrix: as loads and stores, e with sixteen components, of which component i is at + i · stride; d = stride in bytes
+    /// (B32). `SHAPE_…` bits tell of one row.
+    LD_ROWS_BUF    = 57 [use may desc may] [list res] - values;
+    LD_ROWS_GLOBAL = 58 [use use - may] [list res] - values;
+    LD_ROWS_SHARED = 59 [use may - may] [list res] - values;
+    ST_ROWS_BUF    = 60 [use may desc may] [list use] - values;
+    ST_ROWS_GLOBAL = 61 [use use - may] [list use] - values;
+    ST_ROWS_SHARED = 62 [use may - may] [list use] - values;
+
     /// Subgroups (warps of 16), reading exec. d, a; SHUFFLE: b = lane; QUAD: e = [`crate::ir::Quad`];
     /// REDUCE: e = ReduceOp | Scan << 4 | log2(cluster) << 8 (cluster 16 = whole warp).
     BALLOT         = 64 [def use - -] [- -] - values;
@@ -298,7 +307,7 @@ table! {
     QUAD64         = 70 [def use - -] [- -] - values;
     REDUCE32       = 71 [def use - -] [- -] - values;
     REDUCE64       = 72 [def use - -] [- -] - values;
-    /// Product of two matrices, added to a third; e = [`crate::ir::Product`].
+    /// Product of two matrices, added to a third; e = [`crate::ir::Product`], with [`crate::bytecode::PRODUCT_AT_ONCE`].
     PRODUCT        = 73 [- - - -] [matrices use] - values;
 
     /// Superinstructions a peephole may form; see their kernels.

@@ -1,6 +1,7 @@
 //! The instructions of the IR by kind: what each reads, what it does besides giving a value, whether it may be moved,
 //! what makes lanes' results differ, and what it costs on the modelled GPU ([`crate::cost`]).
 
+use super::code::ROWS;
 use crate::cost::Cost;
 use crate::ir::{Block, ImageInst, ImageOp, Inst, Mem, Place, RayOp, Stored, TraceOp, Value};
 
@@ -158,6 +159,10 @@ table! { (wide)
         { if flags.read_only && !flags.volatile && place.never_faults() { Motion::Moves } else { Motion::Stays } }
         { place.lanes() } { place.access(*mem, *n as u32) };
     Store { place, mem, values, .. } => [place values] { place.written() } stays             operands           { place.access(*mem, values.len() as u32) };
+    LoadRows { place, mem, stride, flags, .. } => [place stride]
+        { if flags.volatile { Effect::Other } else { Effect::None } } stays differ { place.access(*mem, 1).times(ROWS as u32) };
+    StoreRows { place, mem, stride, values, .. } => [place stride values]
+        { place.written() } stays operands { place.access(*mem, 1).times(ROWS as u32) };
     Atomic { place, a, b, .. }      => [place a b]    { place.written() } stays              differ             ls;
     Image(image)                    => [image]        { image.effect() } stays               { image.lanes() }  { image.cost() };
     Trace { op, args }              => [args]         { op.effect() }   stays              differ             { op.cost() };

@@ -19,7 +19,9 @@ impl Lowering<'_> {
             for &v in &block.insts {
                 let (place, offset) = match &self.shader.data(v).inst {
                     Inst::Load { place, offset, .. }
+                    | Inst::LoadRows { place, offset, .. }
                     | Inst::Store { place, offset, .. }
+                    | Inst::StoreRows { place, offset, .. }
                     | Inst::Atomic { place, offset, .. } => (place, *offset),
                     _ => continue,
                 };

@@ -67,7 +67,11 @@ impl Lowering<'_> {
         crate::isa::operands(&data.inst, |o| operand = operand.or(Some(self.shader.ty(o))));
         let single = self.is_single(v, b as u32);
         let cost = Cost::of(&data.inst, operand.unwrap_or(data.ty));
-        let loads = if matches!(data.inst, Inst::Load { .. }) && !single { cost.ls } else { 0 };
+        let loads = if matches!(data.inst, Inst::Load { .. } | Inst::LoadRows { .. }) && !single {
+            cost.ls
+        } else {
+            0
+        };
         let narrow = if self.relaxed_kind(v).is_some() { cost.fma + cost.cvt } else { cost.narrow };
         Cost { single: single as u32, loads, narrow, ..cost }
     }
@@ -246,7 +250,12 @@ impl Lowering<'_> {
                     s.works |= costs[0].single == 0
                         && matches!(
                             inst,
-                            Inst::Load { .. } | Inst::Store { .. } | Inst::Atomic { .. } | Inst::Image(_)
+                            Inst::Load { .. }
+                                | Inst::LoadRows { .. }
+                                | Inst::Store { .. }
+                                | Inst::StoreRows { .. }
+                                | Inst::Atomic { .. }
+                                | Inst::Image(_)
                         );
                 }
             }

@@ -38,7 +38,7 @@ use crate::bytecode::Program;
 use crate::cfg::{Cfg, NONE};
 use crate::ir::{Inst, Shader, Term, Ty, Value};
 use crate::isa;
-use crate::options::{Error, Options, Result, WaveWidth};
+use crate::options::{Budget, Error, Options, Result, WaveWidth};
 use lir::{Lir, V};
 use std::borrow::Cow;
 use uniform::Uniformity;
@@ -84,8 +84,14 @@ pub fn lower(shader: &Shader, options: &Options) -> Result<Program> {
     let shader: &Shader = &pruned;
     let invocations = shader.workgroup.iter().product::<u32>().max(1);
     let warps = invocations.div_ceil(16);
+    let matrices = shader
+        .blocks
+        .iter()
+        .flat_map(|b| &b.insts)
+        .any(|v| matches!(shader.data(*v).inst, Inst::Product { .. }));
     let (widths, budget): (&[u32], _) = match &options.width {
         WaveWidth::Lanes(lanes @ (64 | 128 | 256)) => (std::slice::from_ref(lanes), None),
+        WaveWidth::ByRegisters(_) if matrices => (&[256, 128, 64], Some(&Budget::MATRICES)),
         WaveWidth::Lanes(lanes) => return Err(Error::Unsupported(format!("waves of {lanes} lanes"))),
         WaveWidth::ByRegisters(budget) => (&[256, 128, 64], Some(budget)),
     };
@@ -281,14 +287,14 @@ pub(crate) fn tuple_len(inst: &Inst) -> u32 {
         Inst::Load { n, .. } => *n as u32,
         Inst::Image(image) => image.parts(),
         Inst::Ray { op, .. } => op.results(),
-        Inst::Product { .. } => crate::isa::code::ROWS as u32,
+        Inst::Product { .. } | Inst::LoadRows { .. } => crate::isa::code::ROWS as u32,
         _ => 1,
     }
 }
 
 fn tuple_ty(inst: &Inst, k: u32) -> Ty {
     match inst {
-        Inst::Load { mem, .. } => mem.ty(),
+        Inst::Load { mem, .. } | Inst::LoadRows { mem, .. } => mem.ty(),
         Inst::Image(image) => image.part_ty(k),
         _ => Ty::B32,
     }

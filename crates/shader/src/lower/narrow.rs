@@ -164,7 +164,9 @@ impl Lowering<'_> {
             Inst::Tri(op, _, a, b) => by_row(op.facts(), &|| of(a) && of(b)),
             // As a half or as an integer.
             Inst::Const(c) => c & 0x1FFF == 0 || (-0x8000..=0xFFFF).contains(&(*c as u32 as i32)),
-            Inst::Load { mem, .. } => matches!(mem, Mem::F16 | Mem::U16 | Mem::U8),
+            Inst::Load { mem, .. } | Inst::LoadRows { mem, .. } => {
+                matches!(mem, Mem::F16 | Mem::U16 | Mem::U8)
+            }
             Inst::Part(a, _) | Inst::Shuffle(a, _) | Inst::Quad(_, a) | Inst::First(a) => of(a),
             Inst::Phi(sources) => sources.iter().all(|s| of(&s.1)),
             _ => false,

@@ -265,6 +265,24 @@ impl Lowering<'_> {
                     return Ok(());
                 }
             }
+            Inst::LoadRows { place, mem, stride, .. } => {
+                let none = Code::END;
+                let codes = [Code::LD_ROWS_BUF, Code::LD_ROWS_GLOBAL, Code::LD_ROWS_SHARED, none, none];
+                let (op, desc) = self.place(v, place, b, codes)?;
+                let e = bc::mem_bits(*mem, ROWS as u8) | self.shape(v, b, mem.bytes());
+                let first = self.tuple[v.0 as usize];
+                self.push_ext(op.b(desc).d(at(*stride)).e(e), first..first + ROWS as u32, live_loop);
+                return Ok(());
+            }
+            Inst::StoreRows { place, mem, stride, values, .. } => {
+                let none = Code::END;
+                let codes = [Code::ST_ROWS_BUF, Code::ST_ROWS_GLOBAL, Code::ST_ROWS_SHARED, none, none];
+                let (op, desc) = self.place(v, place, b, codes)?;
+                let e = bc::mem_bits(*mem, ROWS as u8) | self.shape(v, b, mem.bytes());
+                let all: Vec<V> = values.iter().map(|o| at(*o)).collect();
+                self.push_ext(op.b(desc).d(at(*stride)).e(e), all, live_loop);
+                return Ok(());
+            }
             Inst::Atomic { place, mem, op: atomic, a, b: comparator, .. } => {
                 let codes = [Code::AT_BUF, Code::AT_GLOBAL, Code::AT_SHARED, Code::AT_SCRATCH, Code::END];
                 let (op, desc) = self.place(v, place, b, codes)?;

@@ -91,7 +91,9 @@ pub fn split(shader: &mut Shader, cfg: &Cfg, u: Option<Uniformity>, packed: bool
 fn place_mut(shader: &mut Shader, v: Value) -> Option<(&mut Place, &mut u32)> {
     match &mut shader.values[v.0 as usize].inst {
         Inst::Load { place, offset, .. }
+        | Inst::LoadRows { place, offset, .. }
         | Inst::Store { place, offset, .. }
+        | Inst::StoreRows { place, offset, .. }
         | Inst::Atomic { place, offset, .. } => Some((place, offset)),
         _ => None,
     }
@@ -99,7 +101,9 @@ fn place_mut(shader: &mut Shader, v: Value) -> Option<(&mut Place, &mut u32)> {
 
 fn address(shader: &Shader, v: Value) -> Option<(Value, u32, bool)> {
     let (Inst::Load { place, offset, .. }
+    | Inst::LoadRows { place, offset, .. }
     | Inst::Store { place, offset, .. }
+    | Inst::StoreRows { place, offset, .. }
     | Inst::Atomic { place, offset, .. }) = &shader.data(v).inst
     else {
         return None;

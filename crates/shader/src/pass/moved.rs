@@ -17,13 +17,19 @@ enum Is {
 }
 
 fn of_memory(inst: &Inst) -> bool {
-    matches!(inst, Inst::Load { mem: Mem::F16, .. } | Inst::Atomic { mem: Mem::F16, op: AtomicOp::Load, .. })
+    matches!(
+        inst,
+        Inst::Load { mem: Mem::F16, .. }
+            | Inst::LoadRows { mem: Mem::F16, .. }
+            | Inst::Atomic { mem: Mem::F16, op: AtomicOp::Load, .. }
+    )
 }
 
 /// The values that an instruction writes to memory as they are.
 fn stored(inst: &Inst) -> Option<&[Value]> {
     match inst {
         Inst::Store { mem: Mem::F16, values, .. } => Some(values),
+        Inst::StoreRows { mem: Mem::F16, values, .. } => Some(values),
         Inst::Atomic { mem: Mem::F16, op: AtomicOp::Store, a, .. } => Some(std::slice::from_ref(a)),
         _ => None,
     }
@@ -47,9 +53,13 @@ pub fn as_bits(shader: &mut Shader) {
         let writes =
             stored(&shader.values[v].inst).is_some_and(|s| s.iter().all(|o| is[o.0 as usize] == Is::Bits));
         match &mut shader.values[v].inst {
-            Inst::Store { mem, .. } if writes => *mem = Mem::U16,
+            Inst::Store { mem, .. } | Inst::StoreRows { mem, .. } if writes => *mem = Mem::U16,
             Inst::Atomic { mem, .. } if writes => *mem = Mem::U16,
-            Inst::Load { mem, .. } | Inst::Atomic { mem, .. } if is[v] == Is::Bits => *mem = Mem::U16,
+            Inst::Load { mem, .. } | Inst::LoadRows { mem, .. } | Inst::Atomic { mem, .. }
+                if is[v] == Is::Bits =>
+            {
+                *mem = Mem::U16
+            }
             _ => {}
         }
     }

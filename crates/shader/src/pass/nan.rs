@@ -162,7 +162,9 @@ fn makes_wild(shader: &Shader, inst: &Inst, wild: &[bool]) -> bool {
         }
         // Interpolated; a vertex's attributes were loaded.
         Inst::Input(Input::Varying(_)) => shader.stage == Stage::Fragment,
-        Inst::Input(_) | Inst::Const(_) | Inst::Load { .. } | Inst::Atomic { .. } => false,
+        Inst::Input(_) | Inst::Const(_) | Inst::Load { .. } | Inst::LoadRows { .. } | Inst::Atomic { .. } => {
+            false
+        }
         _ => any_operand(),
     }
 }

@@ -169,6 +169,7 @@ fn register(r: &mut Registry) {
     count::register(r);
     moves::register(r);
     memory::register(r);
+    memory::rows::register(r);
     atomic::register(r);
     subgroup::register(r);
     desc::register(r);

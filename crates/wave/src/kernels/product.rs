@@ -2,41 +2,69 @@
 //!
 //! Every level computes the same chain of roundings: an element begins as the third matrix has it, and for each k in order there is one
 //! fused multiply–add. Integers of 8 bits need no order. Where the CPU has no instruction for them, they are multiplied as
-//! floats, which is exact: sixteen products of two bytes stay below 2²⁴.
+//! pairs in 16-bit halves, which is exact.
 
 use super::Registry;
 use super::mask::Bits;
-use super::regs::{dst32, src32};
 use crate::kernel;
-use shader::bytecode::Code;
+use crate::state::{At, State};
+use shader::bytecode::{Code, Op, PRODUCT_AT_ONCE, Reg, UNIT_BYTES};
 use shader::ir::Product;
 use shader::isa::code::ROWS;
 use simd::Simd;
+use std::mem::MaybeUninit;
 
-/// One warp's matrix.
+/// Bytes from a base to the rows of a product's matrices: of the result, and of the left one, the right one, and the third.
+#[derive(Clone, Copy)]
 #[repr(align(64))]
-struct Matrix([[u32; 16]; ROWS]);
+struct Places([[u32; ROWS]; 4]);
 
-/// Where the rows of one warp's matrices lie. Results may take the place of what is read: all of it is read first.
-struct Rows {
-    to: [*mut u8; ROWS],
-    left: [*const u32; ROWS],
-    right: [*const u32; ROWS],
-    sum: [*const u32; ROWS],
+/// The matrices of one warp. Results may take the place of what is read: all of it is read first.
+#[derive(Clone, Copy)]
+struct Rows<'a> {
+    base: *mut u8,
+    at: &'a Places,
+}
+
+impl Rows<'_> {
+    #[inline(always)]
+    fn row(&self, matrix: usize, i: usize) -> *mut u8 {
+        self.base.wrapping_add(self.at.0[matrix][i] as usize)
+    }
+    #[inline(always)]
+    fn to(&self, i: usize) -> *mut u8 {
+        self.row(0, i)
+    }
+    #[inline(always)]
+    fn left(&self, i: usize) -> *const u8 {
+        self.row(1, i)
+    }
+    #[inline(always)]
+    fn right(&self, i: usize) -> *const u8 {
+        self.row(2, i)
+    }
+    #[inline(always)]
+    fn sum(&self, i: usize) -> *const u8 {
+        self.row(3, i)
+    }
 }
 
 /// Sums of some rows from row `first` on. Each is a variable of its own, which stays in a register for all of k.
 macro_rules! sums {
-    ($s:ident, $x:ident, $first:expr, $all:ident, [$($i:literal $sum:ident $row:ident),*]) => {{
+    ($s:ident, $x:ident, $at_once:ident, $first:expr, $all:ident, [$($i:literal $sum:ident $row:ident),*]) => {{
         // SAFETY (all): the rows are a live warp's; k is one of its lanes.
         unsafe {
-            $(let $row = $x.left[$first + $i].cast::<f32>();
-            let mut $sum = $s.fload($x.sum[$first + $i].cast());)*
+            $(let $row = $x.left($first + $i).cast::<f32>();
+            let mut $sum = $s.fload($x.sum($first + $i));)*
             for k in 0..ROWS {
-                let row = $s.fload($x.right[k].cast());
+                let row = $s.fload($x.right(k));
                 $($sum = $s.fma($s.fsplat(*$row.add(k)), row, $sum);)*
             }
-            $($all[$first + $i] = $sum;)*
+            if $at_once {
+                $($s.fstore($x.to($first + $i), $sum);)*
+            } else {
+                $($all[$first + $i].write($sum);)*
+            }
         }
     }};
 }
@@ -44,71 +72,107 @@ macro_rules! sums {
 /// # Safety
 /// The rows are a live warp's.
 #[inline(always)]
-unsafe fn floats<S: Simd>(s: S, x: &Rows) {
-    let mut all = [s.fsplat(0.0); ROWS];
+unsafe fn floats<S: Simd>(s: S, x: &Rows, at_once: bool) {
+    let mut all = [const { MaybeUninit::<S::F>::uninit() }; ROWS];
     // As many rows together as registers hold: a step waits for the one before.
     if S::ONE_VECTOR {
         for first in [0, 8] {
-            sums!(s, x, first, all, [0 s0 r0, 1 s1 r1, 2 s2 r2, 3 s3 r3, 4 s4 r4, 5 s5 r5, 6 s6 r6, 7 s7 r7]);
+            sums!(s, x, at_once, first, all, [0 s0 r0, 1 s1 r1, 2 s2 r2, 3 s3 r3, 4 s4 r4, 5 s5 r5, 6 s6 r6, 7 s7 r7]);
         }
     } else {
         for first in [0, 4, 8, 12] {
-            sums!(s, x, first, all, [0 s0 r0, 1 s1 r1, 2 s2 r2, 3 s3 r3]);
+            sums!(s, x, at_once, first, all, [0 s0 r0, 1 s1 r1, 2 s2 r2, 3 s3 r3]);
         }
     }
-    for (to, row) in x.to.iter().zip(all) {
-        // SAFETY: the caller's.
-        unsafe { s.fstore(*to, row) };
+    if at_once {
+        return;
+    }
+    for (i, row) in all.into_iter().enumerate() {
+        // SAFETY: the caller's; all have been written.
+        unsafe { s.fstore(x.to(i), row.assume_init()) };
     }
 }
 
-/// Elements of 8 bits as floats.
+/// Matrices of our own: result, left, right, third.
+#[repr(align(64))]
+struct Own([[[u32; 16]; ROWS]; 4]);
+
+/// Where their rows lie.
+static OWN: Places = {
+    let mut at = [[0; ROWS]; 4];
+    let mut i = 0;
+    while i < 4 * ROWS {
+        at[i / ROWS][i % ROWS] = (i * UNIT_BYTES) as u32;
+        i += 1;
+    }
+    Places(at)
+};
+
+/// The bytes of a row as 16-bit halves of words.
 ///
 /// # Safety
-/// The rows are a live warp's.
+/// A row of a live warp.
 #[inline(always)]
-unsafe fn widened<S: Simd>(s: S, rows: &[*const u32; ROWS], signed: bool, to: &mut Matrix) {
-    for (row, to) in rows.iter().zip(&mut to.0) {
-        // SAFETY: the caller's.
-        let v = unsafe { s.iload((*row).cast()) };
-        let v =
-            if signed { s.isar(s.ishl(v, s.isplat(24)), s.isplat(24)) } else { s.iand(v, s.isplat(0xFF)) };
-        // SAFETY: a row of our own, aligned with the others.
-        unsafe { s.fstore(to.as_mut_ptr().cast(), s.s_to_f(v)) };
+unsafe fn half<S: Simd>(s: S, row: *const u8, signed: bool) -> S::I {
+    // SAFETY: the caller's.
+    let v = unsafe { s.iload(row) };
+    if signed {
+        s.iand(s.isar(s.ishl(v, s.isplat(24)), s.isplat(24)), s.isplat(0xFFFF))
+    } else {
+        s.iand(v, s.isplat(0xFF))
     }
 }
+
+/// Sums of four rows from row `first` on, by products of pairs of bytes in 16-bit halves, two k at a time.
+macro_rules! byte_sums {
+    ($s:ident, $x:ident, $left:ident, $right:ident, $first:expr, $all:ident, [$($i:literal $sum:ident),*]) => {{
+        // SAFETY (all): the rows are a live warp's.
+        unsafe {
+            $(let mut $sum = $s.iload($x.sum($first + $i));)*
+            for k in 0..ROWS / 2 {
+                let row = $s.iload((&raw const $right[k]).cast());
+                $($sum = $s.iadd($sum, $s.imadd16($s.isplat($left[k][$first + $i]), row));)*
+            }
+            $($all[$first + $i].write($sum);)*
+        }
+    }};
+}
+
+/// Words of 16 lanes, as vectors are loaded.
+#[derive(Clone, Copy)]
+#[repr(align(64))]
+struct Lanes([u32; 16]);
 
 /// # Safety
 /// The rows are a live warp's.
 #[inline(always)]
 unsafe fn bytes<S: Simd>(s: S, x: &Rows, signs: [bool; 2]) {
-    let (mut left, mut right, zero) =
-        (Matrix([[0; 16]; ROWS]), Matrix([[0; 16]; ROWS]), Matrix([[0; 16]; ROWS]));
-    let mut product = Matrix([[0; 16]; ROWS]);
-    // SAFETY: the caller's.
-    unsafe {
-        widened(s, &x.left, signs[0], &mut left);
-        widened(s, &x.right, signs[1], &mut right);
-    }
-    let floats_of = Rows {
-        to: std::array::from_fn(|i| product.0[i].as_mut_ptr().cast()),
-        left: std::array::from_fn(|i| left.0[i].as_ptr()),
-        right: std::array::from_fn(|i| right.0[i].as_ptr()),
-        sum: std::array::from_fn(|i| zero.0[i].as_ptr()),
-    };
-    // SAFETY: rows of our own.
-    unsafe { floats(s, &floats_of) };
-    for i in 0..ROWS {
-        // SAFETY: a row of our own, aligned with the others; the caller's.
+    let mut right = [const { MaybeUninit::<Lanes>::uninit() }; ROWS / 2];
+    let mut pairs = [const { MaybeUninit::<Lanes>::uninit() }; ROWS];
+    let mut left = [[0u32; ROWS]; ROWS / 2];
+    let mut all = [const { MaybeUninit::<S::I>::uninit() }; ROWS];
+    for k in 0..ROWS / 2 {
+        // SAFETY: the caller's; rows of our own.
         unsafe {
-            let v = s.f_to_s_raw(s.fload(product.0[i].as_ptr().cast()));
-            let v = s.iadd(v, s.iload(x.sum[i].cast()));
-            s.istore(product.0[i].as_mut_ptr().cast(), v);
+            let (low, high) = (half(s, x.right(2 * k), signs[1]), half(s, x.right(2 * k + 1), signs[1]));
+            s.istore(right[k].as_mut_ptr().cast(), s.ior(low, s.ishl(high, s.isplat(16))));
         }
     }
-    for (to, row) in x.to.iter().zip(&product.0) {
+    for (i, own) in pairs.iter_mut().enumerate() {
         // SAFETY: as above.
-        unsafe { s.istore(*to, s.iload(row.as_ptr().cast())) };
+        unsafe { s.istore(own.as_mut_ptr().cast(), half(s, x.left(i), signs[0])) };
+        // SAFETY: it has just been written.
+        let row = unsafe { own.assume_init_ref().0 };
+        for k in 0..ROWS / 2 {
+            left[k][i] = row[2 * k] | row[2 * k + 1] << 16;
+        }
+    }
+    for first in [0, 4, 8, 12] {
+        byte_sums!(s, x, left, right, first, all, [0 s0, 1 s1, 2 s2, 3 s3]);
+    }
+    for (i, row) in all.into_iter().enumerate() {
+        // SAFETY: the caller's; all have been written.
+        unsafe { s.istore(x.to(i), row.assume_init()) };
     }
 }
 
@@ -129,17 +193,17 @@ mod vnni {
     pub unsafe fn bytes(x: &Rows, [left_signed, right_signed]: [bool; 2]) {
         let mut packed = [[0u32; 4]; ROWS];
         let flip = _mm_set1_epi8(if left_signed == right_signed { i8::MIN } else { 0 });
-        for (row, to) in x.left.iter().zip(&mut packed) {
+        for (i, to) in packed.iter_mut().enumerate() {
             // SAFETY: the caller's; sixteen bytes of our own.
             unsafe {
-                let v = _mm512_cvtepi32_epi8(_mm512_loadu_si512((*row).cast()));
+                let v = _mm512_cvtepi32_epi8(_mm512_loadu_si512(x.left(i).cast()));
                 _mm_storeu_si128(to.as_mut_ptr().cast(), _mm_xor_si128(v, flip));
             }
         }
         let quad = |g: usize| {
             let byte = |k: usize| {
                 // SAFETY: the caller's.
-                let v = unsafe { _mm512_loadu_si512(x.right[4 * g + k].cast()) };
+                let v = unsafe { _mm512_loadu_si512(x.right(4 * g + k).cast()) };
                 _mm512_and_si512(v, _mm512_set1_epi32(0xFF))
             };
             let (low, high) = (
@@ -166,7 +230,7 @@ mod vnni {
         let mut all = [columns; ROWS];
         for (i, sum) in all.iter_mut().enumerate() {
             // SAFETY: the caller's.
-            *sum = unsafe { _mm512_add_epi32(*sum, _mm512_loadu_si512(x.sum[i].cast())) };
+            *sum = unsafe { _mm512_add_epi32(*sum, _mm512_loadu_si512(x.sum(i).cast())) };
             for (g, v) in right.into_iter().enumerate() {
                 let factor = _mm512_set1_epi32(packed[i][g] as i32);
                 *sum = match right_signed {
@@ -175,9 +239,9 @@ mod vnni {
                 };
             }
         }
-        for (to, row) in x.to.iter().zip(all) {
+        for (i, row) in all.into_iter().enumerate() {
             // SAFETY: the caller's.
-            unsafe { _mm512_storeu_si512((*to).cast(), row) };
+            unsafe { _mm512_storeu_si512(x.to(i).cast(), row) };
         }
     }
 }
@@ -185,7 +249,7 @@ mod vnni {
 /// # Safety
 /// The rows are a live warp's.
 #[inline(always)]
-unsafe fn warp<S: Simd>(s: S, kind: Product, x: &Rows) {
+unsafe fn warp<S: Simd>(s: S, kind: Product, at_once: bool, x: &Rows) {
     // SAFETY (all): the caller's; of the CPU just asked.
     if !kind.is_float() {
         #[cfg(target_arch = "x86_64")]
@@ -194,53 +258,131 @@ unsafe fn warp<S: Simd>(s: S, kind: Product, x: &Rows) {
         }
         return unsafe { bytes(s, x, kind.signs()) };
     }
-    unsafe { floats(s, x) }
+    unsafe { floats(s, x, at_once) }
 }
 
-/// A row of which lanes that do not execute count as 0.
+/// A warp of which some lanes do not execute: what they have of the left and the right matrix counts as 0.
 ///
 /// # Safety
-/// It is a live warp's.
-unsafe fn masked(row: *const u32, lanes: u16, to: &mut [u32; 16]) -> *const u32 {
-    // SAFETY: the caller's.
-    let v = unsafe { *row.cast::<[u32; 16]>() };
-    *to = std::array::from_fn(|i| if lanes >> i & 1 != 0 { v[i] } else { 0 });
-    to.as_ptr()
+/// The rows are a live warp's.
+#[inline(always)]
+unsafe fn masked<S: Simd>(s: S, kind: Product, x: &Rows, lanes: u16) {
+    let mut own = Own([[[0; 16]; ROWS]; 4]);
+    // All is read before anything is written.
+    for m in 1..4 {
+        for i in 0..ROWS {
+            // SAFETY: the caller's.
+            let v = unsafe { *x.row(m, i).cast::<[u32; 16]>() };
+            let there = |l: usize| m == 3 || lanes >> l & 1 != 0;
+            own.0[m][i] = std::array::from_fn(|l| if there(l) { v[l] } else { 0 });
+        }
+    }
+    let mine = Rows { base: (&raw mut own).cast(), at: &OWN };
+    // SAFETY: rows of our own; the caller's.
+    unsafe {
+        warp(s, kind, false, &mine);
+        for (i, row) in own.0[0].iter().enumerate() {
+            *x.to(i).cast::<[u32; 16]>() = *row;
+        }
+    }
+}
+
+/// Products that follow each other and are done together, at most.
+const MOST: usize = 16;
+
+/// A product of the wave's warps.
+#[derive(Clone, Copy)]
+struct Step {
+    kind: Product,
+    at_once: bool,
+    places: Places,
+    /// Which of the registers are the same for all warps, if any.
+    uniform: bool,
+}
+
+impl Step {
+    /// # Safety
+    /// The op is a product.
+    #[inline(always)]
+    unsafe fn write(op: At, to: &mut MaybeUninit<Step>) {
+        // Extension words are registers in a row ([`At::value`]).
+        // SAFETY: the caller's: eight words follow.
+        let registers = unsafe { &*op.on(1).cast::<[[u16; ROWS]; 4]>() };
+        let to = to.as_mut_ptr();
+        let mut any = 0;
+        for m in 0..4 {
+            for i in 0..ROWS {
+                any |= registers[m][i];
+                let at = (registers[m][i] & !Reg::UNIFORM) as u32 * UNIT_BYTES as u32;
+                // SAFETY: a place of the step's.
+                unsafe { (*to).places.0[m][i] = at };
+            }
+        }
+        // SAFETY: as above.
+        unsafe {
+            (*to).kind = Product::from_number(op.e & !PRODUCT_AT_ONCE).unwrap_or(Product::F32);
+            (*to).at_once = op.e & PRODUCT_AT_ONCE != 0;
+            (*to).uniform = any & Reg::UNIFORM != 0;
+        }
+    }
+
+    /// # Safety
+    /// The step is the op's at `op`, the warp is live.
+    #[inline(always)]
+    unsafe fn run<S: Simd>(&self, s: S, st: &State, op: At, w: usize) {
+        let lanes = st.exec[w];
+        if self.uniform || lanes != 0xFFFF {
+            // SAFETY: the caller's.
+            return unsafe { self.run_odd(s, st, op, w) };
+        }
+        let x = Rows { base: st.regs.wrapping_add(w * UNIT_BYTES), at: &self.places };
+        // SAFETY: the caller's; the op's registers.
+        unsafe { warp(s, self.kind, self.at_once, &x) };
+    }
+
+    /// Of a warp of which some lanes do not execute, or with registers that are the same for all warps.
+    ///
+    /// # Safety
+    /// As [`Step::run`].
+    #[inline(always)]
+    unsafe fn run_odd<S: Simd>(&self, s: S, st: &State, op: At, w: usize) {
+        // SAFETY: as in `write`.
+        let registers = unsafe { &*op.on(1).cast::<[[u16; ROWS]; 4]>() };
+        let mut at = self.places;
+        for (at, register) in at.0.as_flattened_mut().iter_mut().zip(registers.as_flattened()) {
+            *at += if register & Reg::UNIFORM != 0 { 0 } else { (w * UNIT_BYTES) as u32 };
+        }
+        let x = Rows { base: st.regs, at: &at };
+        // SAFETY: the caller's; the op's registers.
+        unsafe { masked(s, self.kind, &x, st.exec[w]) };
+    }
+}
+
+/// Products that follow each other go warp by warp: what a warp's matrices take stays in the L1, a whole wave's does not.
+#[inline(always)]
+fn run<S: Simd>(s: S, st: &mut State, op: At) -> *const Op {
+    let mut steps = [const { MaybeUninit::<Step>::uninit() }; MOST];
+    let (mut ops, mut n, mut next) = ([op; MOST], 0, op);
+    while n < MOST && next.code == Code::PRODUCT {
+        // SAFETY: it is a product.
+        unsafe { Step::write(next, &mut steps[n]) };
+        ops[n] = next;
+        n += 1;
+        // SAFETY: an op follows.
+        next = unsafe { At::new(next.after(4 * ROWS)) };
+    }
+    for w in Bits(st.live) {
+        for (step, op) in steps[..n].iter().zip(ops) {
+            // SAFETY: so many have been written; a live warp.
+            unsafe { step.assume_init_ref().run(s, st, op, w) };
+        }
+    }
+    next.ptr()
 }
 
 kernel! {
     RunProduct(S, s, st, op) {
-        let kind = Product::from_number(op.e).unwrap_or(Product::F32);
-        // SAFETY: the op has so many registers.
-        let register = |m: usize, i: usize| unsafe { op.value(4 * ROWS, m * ROWS + i) };
-        let base: [[(*const u32, usize); ROWS]; 3] =
-            std::array::from_fn(|m| std::array::from_fn(|i| src32(st, register(m + 1, i))));
-        for w in Bits(st.live) {
-            let of = |m: usize| -> [*const u32; ROWS] {
-                std::array::from_fn(|i| base[m][i].0.wrapping_add(w * base[m][i].1))
-            };
-            let mut x = Rows {
-                to: std::array::from_fn(|i| dst32(st, register(0, i), w).cast()),
-                left: of(0),
-                right: of(1),
-                sum: of(2),
-            };
-            let lanes = st.exec[w];
-            let mut own = [Matrix([[0; 16]; ROWS]), Matrix([[0; 16]; ROWS])];
-            if lanes != 0xFFFF {
-                let [left, right] = &mut own;
-                for i in 0..ROWS {
-                    // SAFETY: the op's registers, a live warp.
-                    unsafe {
-                        x.left[i] = masked(x.left[i], lanes, &mut left.0[i]);
-                        x.right[i] = masked(x.right[i], lanes, &mut right.0[i]);
-                    }
-                }
-            }
-            // SAFETY: the op's registers, a live warp.
-            unsafe { warp(s, kind, &x) };
-        }
-        op.after(4 * ROWS)
+        run(s, st, op)
     }
 }
 

@@ -3,7 +3,7 @@
 use super::cell::{C8, C16, C32, C64, CF16};
 use super::offsets::Offsets;
 use super::warp::{self, Extent};
-use super::{halves, holes};
+use super::{bytes, halves, holes};
 use crate::kernels::forms::inlined_with_vectors;
 use crate::kernels::lines;
 use crate::kernels::mask::{Bits, is_full};
@@ -186,6 +186,10 @@ unsafe fn load_warp_other<L: Steps>(
         // SAFETY: the caller's.
         return unsafe { halves::load(l, st, op, r, w, p, k, ex) };
     }
+    // SAFETY: the caller's.
+    if mem == Mem::U8 && n.is_multiple_of(4) && unsafe { bytes::load(l, st, op, r, w, p, k, ex) } {
+        return;
+    }
     let step = n as u32 * mem.bytes();
     // Destinations may take the offsets' register.
     // SAFETY: the caller's.
@@ -278,6 +282,10 @@ unsafe fn store_warp_other<L: Steps>(
     if matches!(mem, Mem::U16 | Mem::F16) {
         // SAFETY: the caller's.
         return unsafe { halves::store(l, st, op, r, w, p, k, ex) };
+    }
+    // SAFETY: the caller's.
+    if mem == Mem::U8 && n.is_multiple_of(4) && unsafe { bytes::store(l, st, op, r, w, p, k, ex) } {
+        return;
     }
     if n > 1 {
         for lane in Bits(ex as u32) {

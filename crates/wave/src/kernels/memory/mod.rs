@@ -4,6 +4,7 @@
 //! Out of bounds (robustBufferAccess2): loads give 0, stores nothing, component by component. Loads may read for
 //! inactive lanes of a live warp wherever it is in bounds; stores touch active lanes only, in lane order.
 
+pub mod bytes;
 pub mod cell;
 pub mod fast;
 pub mod global;
@@ -11,6 +12,7 @@ pub mod halves;
 pub mod holes;
 pub mod linear;
 pub mod offsets;
+pub mod rows;
 pub mod scratch;
 pub mod warp;
 

@@ -1,0 +1,385 @@
+//! Loads and stores of a matrix's rows: sixteen accesses of each warp, from one to the next a stride. Where the lanes' places follow
+//! each other, a warp's matrix is one bounds check and sixteen vectors; anything else is done row by row, as by the ops of single rows.
+
+use super::cell::{C8, C16, C32, CF16};
+use super::global::{addend, ld_global, st_global};
+use super::linear::{Packed, Regions, buffer, shared};
+use super::offsets::Offsets;
+use super::warp::Extent;
+use super::{fast, holes};
+use crate::counting::tally::{Access, AccessKind};
+use crate::kernels::count;
+use crate::kernels::forms::{call_kernel, kernels};
+use crate::kernels::mask::{Bits, is_full};
+use crate::kernels::regs::{dst32, src32, src64};
+use crate::state::{At, State};
+use shader::bytecode::{Op, Reg, SHAPE_RUN, mem_bits, mem_of};
+use shader::ir::Mem;
+use shader::isa::code::ROWS;
+use simd::Steps;
+
+/// Bytes from a row to the next: a uniform register, or lanes of one.
+fn stride(st: &State, op: At, w: usize) -> u32 {
+    if op.d.is_none() {
+        return 0;
+    }
+    let (p, step) = src32(st, op.d);
+    // A warp's lanes agree, those that execute at least.
+    let lane = st.exec[w & 15].trailing_zeros() as usize & 15;
+    // SAFETY: the op's register.
+    unsafe { *p.add(if step == 0 { 0 } else { w * step + lane }) }
+}
+
+/// The warps' registers of each row.
+fn registers(op: At) -> [Reg; ROWS] {
+    // SAFETY: the op has so many values.
+    std::array::from_fn(|i| unsafe { op.value(ROWS, i) })
+}
+
+/// Row by row: `step` does the op of one row for the live warps, and says where to go on; null: the wave has stopped.
+#[inline(always)]
+fn one_by_one(st: &mut State, op: At, mut step: impl FnMut(&mut State, At) -> *const Op) -> *const Op {
+    let code = op.code.one_row().unwrap_or(op.code);
+    let e = op.e & !0xFF | mem_bits(mem_of(op.e), 1);
+    let live = st.live;
+    // Warps with strides of their own go one after the other.
+    let apart = !op.d.is_uniform() && !op.d.is_none();
+    let mut rest = live;
+    while rest != 0 {
+        let w = rest.trailing_zeros() as usize;
+        let these = if apart { 1 << w } else { rest };
+        rest &= !these;
+        st.live = these;
+        let stride = stride(st, op, w);
+        for (i, d) in registers(op).into_iter().enumerate() {
+            if d.is_none() {
+                continue;
+            }
+            let imm = op.imm.wrapping_add(stride.wrapping_mul(i as u32));
+            let row = Op { code, d, e, imm, ..*op };
+            // SAFETY: its registers are the op's; it lives as long as the call.
+            if step(st, unsafe { At::new(&row) }).is_null() {
+                st.live = live;
+                st.pc = op.ptr();
+                return std::ptr::null();
+            }
+        }
+    }
+    st.live = live;
+    op.after(ROWS)
+}
+
+/// What the op of one row counts as: full accesses, and their kind.
+fn access(op: At) -> (Access, AccessKind) {
+    let (full, _, kind) = count::access(&Op { code: op.code.one_row().unwrap_or(op.code), ..*op });
+    (full, kind)
+}
+
+/// Where the rows of full warps lie whose lanes follow each other.
+#[derive(Clone, Copy)]
+struct Run {
+    p: *const u32,
+    k: u32,
+    stride: u32,
+}
+
+impl Run {
+    /// `None`: it is not known of the op, or all lines have to be looked at.
+    fn of(st: &State, op: At) -> Option<Run> {
+        let plain = op.e & SHAPE_RUN != 0 && (op.d.is_none() || op.d.is_uniform());
+        let told = !st.count.exact || mem_of(op.e) == Mem::B32 && !st.count.follows();
+        let off = Offsets::new(st, op);
+        if !plain || !told || off.is_uniform() || !op.c.is_uniform() || !is_full(st) {
+            return None;
+        }
+        Some(Run { p: off.lanes(0), k: off.k, stride: stride(st, op, 0) })
+    }
+    /// Where a warp's rows begin, if all of them lie within the region.
+    #[inline(always)]
+    fn within(self, r: Extent, w: usize, bytes: u32) -> Option<*mut u8> {
+        // SAFETY: a live warp's offsets.
+        let at = unsafe { *self.p.wrapping_add(w * 16) }.wrapping_add(self.k);
+        let end = at as u64 + (ROWS as u64 - 1) * self.stride as u64 + 16 * bytes as u64;
+        (end <= r.size().min(1 << 32)).then(|| r.ptr().wrapping_add(at as usize))
+    }
+    /// The offset of each lane of a warp in row `i`.
+    fn lane(self, w: usize, i: usize, lane: usize) -> u64 {
+        // SAFETY: a live warp's offsets.
+        let at = unsafe { *self.p.wrapping_add(w * 16 + lane) };
+        at.wrapping_add(self.k).wrapping_add(self.stride.wrapping_mul(i as u32)) as u64
+    }
+    /// Counts as the ops of single rows do.
+    fn count(self, st: &mut State, op: At, first: Extent) {
+        let (full, kind) = access(op);
+        let lead = count::begin(st, &first) as u32 & 63;
+        for (i, d) in registers(op).into_iter().enumerate() {
+            if d.is_none() {
+                continue;
+            }
+            if mem_of(op.e) == Mem::B32 {
+                let k = self.k.wrapping_add(self.stride.wrapping_mul(i as u32)).wrapping_add(lead);
+                // SAFETY: the live warps' offsets, which nobody changes meanwhile.
+                unsafe { count::run(st, self.p, k, full) };
+            } else {
+                count::unknown(st, kind);
+            }
+        }
+    }
+}
+
+/// One warp's rows from memory.
+///
+/// # Safety
+/// They lie at `from` and on; the registers are the op's.
+#[inline(always)]
+unsafe fn load_rows<L: Steps>(
+    l: L,
+    st: &State,
+    d: &[Reg; ROWS],
+    mem: Mem,
+    w: usize,
+    from: *const u8,
+    stride: u32,
+) {
+    for (i, d) in d.iter().enumerate() {
+        if d.is_none() {
+            continue;
+        }
+        let (to, from) = (dst32(st, *d, w), from.wrapping_add(i * stride as usize));
+        // SAFETY: the caller's.
+        unsafe {
+            match mem {
+                Mem::U8 => l.istore(to.cast(), l.iwiden8(from)),
+                Mem::U16 => l.istore(to.cast(), l.iwiden16(from)),
+                Mem::F16 => l.fstore(to.cast(), l.fload16(from)),
+                _ => l.copy64(to.cast(), from),
+            }
+        }
+    }
+}
+
+/// As [`load_rows`], to memory.
+///
+/// # Safety
+/// As [`load_rows`].
+#[inline(always)]
+unsafe fn store_rows<L: Steps>(
+    l: L,
+    st: &State,
+    v: &[Reg; ROWS],
+    mem: Mem,
+    w: usize,
+    to: *mut u8,
+    stride: u32,
+) {
+    for (i, v) in v.iter().enumerate() {
+        let ((from, step), to) = (src32(st, *v), to.wrapping_add(i * stride as usize));
+        let from = from.wrapping_add(w * step).cast::<u8>();
+        // SAFETY: the caller's.
+        unsafe {
+            match mem {
+                Mem::U8 => l.inarrow8(to, l.iload(from)),
+                Mem::U16 => l.inarrow16(to, l.iload(from)),
+                Mem::F16 => l.fstore16(to, l.fload(from)),
+                _ => l.copy64(to, from),
+            }
+        }
+    }
+}
+
+/// Lane by lane, where some lie outside.
+///
+/// # Safety
+/// The registers are the op's, the warp is live.
+#[cold]
+#[inline(never)]
+unsafe fn load_some(st: &State, d: &[Reg; ROWS], mem: Mem, r: Extent, w: usize, x: Run) {
+    for (i, d) in d.iter().enumerate().filter(|(_, d)| !d.is_none()) {
+        let v: [u32; 16] = std::array::from_fn(|lane| {
+            let at = x.lane(w, i, lane);
+            match mem {
+                Mem::U8 => r.read::<C8>(at),
+                Mem::U16 => r.read::<C16>(at),
+                Mem::F16 => r.read::<CF16>(at),
+                _ => r.read::<C32>(at),
+            }
+        });
+        // SAFETY: the caller's.
+        unsafe { *(dst32(st, *d, w) as *mut [u32; 16]) = v };
+    }
+}
+
+/// As [`load_some`].
+///
+/// # Safety
+/// As [`load_some`].
+#[cold]
+#[inline(never)]
+unsafe fn store_some(st: &State, v: &[Reg; ROWS], mem: Mem, r: Extent, w: usize, x: Run) {
+    for (i, v) in v.iter().enumerate() {
+        let (from, step) = src32(st, *v);
+        for lane in 0..16 {
+            // SAFETY: the caller's.
+            let v = unsafe { *from.add(w * step + lane) };
+            let at = x.lane(w, i, lane);
+            match mem {
+                Mem::U8 => r.write::<C8>(at, v),
+                Mem::U16 => r.write::<C16>(at, v),
+                Mem::F16 => r.write::<CF16>(at, v),
+                _ => r.write::<C32>(at, v),
+            }
+        }
+    }
+}
+
+/// # Safety
+/// `x` is what [`Run::of`] said of the op.
+#[inline(always)]
+unsafe fn load<L: Steps, R: Regions>(l: L, st: &mut State, op: At, regions: R, x: Run) -> *const Op {
+    x.count(st, op, regions.of(st, 0));
+    let (d, mem) = (registers(op), mem_of(op.e));
+    for w in Bits(st.live) {
+        let r = regions.of(st, w);
+        // SAFETY: the op's registers, a live warp; within the region where it is said so.
+        unsafe {
+            match x.within(r, w, mem.bytes()) {
+                Some(from) => load_rows(l, st, &d, mem, w, from, x.stride),
+                None => load_some(st, &d, mem, r, w, x),
+            }
+        }
+    }
+    op.after(ROWS)
+}
+
+/// # Safety
+/// As [`load`].
+#[inline(always)]
+unsafe fn store<L: Steps, R: Regions>(l: L, st: &mut State, op: At, regions: R, x: Run) -> *const Op {
+    x.count(st, op, regions.of(st, 0));
+    let (v, mem) = (registers(op), mem_of(op.e));
+    for w in Bits(st.live) {
+        let r = regions.of(st, w);
+        // SAFETY: as in `load`.
+        unsafe {
+            match x.within(r, w, mem.bytes()) {
+                Some(to) => store_rows(l, st, &v, mem, w, to, x.stride),
+                None => store_some(st, &v, mem, r, w, x),
+            }
+        }
+    }
+    op.after(ROWS)
+}
+
+/// Where a warp's rows lie by address: its lanes follow each other, and all of it is device memory.
+#[inline(always)]
+fn by_address(st: &State, op: At, p: *const u64, step: usize, w: usize, stride: u32) -> Option<*mut u8> {
+    let bytes = mem_of(op.e).bytes();
+    // SAFETY: the op's register, a live warp.
+    let at = unsafe { &*(p.wrapping_add(w * step) as *const [u64; 16]) };
+    let mut odd = 0;
+    for (i, a) in at.iter().enumerate() {
+        odd |= a.wrapping_sub(at[0]) ^ i as u64 * bytes as u64;
+    }
+    let first = at[0].wrapping_add(addend(st, op));
+    let all = (ROWS as u32 - 1).checked_mul(stride).and_then(|n| n.checked_add(16 * bytes))?;
+    (odd == 0 && st.arena.holds(first, all) && !holes::may_be(st, first)).then_some(first as *mut u8)
+}
+
+/// The warps' rows by address, if all are plain.
+#[inline(always)]
+fn plain_addresses(st: &State, op: At) -> Option<([*mut u8; 16], u32)> {
+    let (p, step) = src64(st, op.a);
+    if st.count.exact || !is_full(st) || step == 0 || !(op.d.is_none() || op.d.is_uniform()) {
+        return None;
+    }
+    let (mut all, stride) = ([std::ptr::null_mut(); 16], stride(st, op, 0));
+    for w in Bits(st.live) {
+        all[w & 15] = by_address(st, op, p, step, w, stride)?;
+    }
+    Some((all, stride))
+}
+
+#[inline(always)]
+fn ld_rows_buf<L: Steps>(l: L, st: &mut State, op: At) -> *const Op {
+    if op.b.is_uniform()
+        && let Some(x) = Run::of(st, op)
+    {
+        // SAFETY: the op's register, which has a descriptor's address; `of` gave the offsets.
+        return unsafe { load(l, st, op, buffer(*src64(st, op.b).0), x) };
+    }
+    one_by_one(st, op, |st, row| call_kernel!(l, fast::ld_buf, st, row))
+}
+
+#[inline(always)]
+fn st_rows_buf<L: Steps>(l: L, st: &mut State, op: At) -> *const Op {
+    if op.b.is_uniform()
+        && let Some(x) = Run::of(st, op)
+    {
+        // SAFETY: the op's register, which has a descriptor's address.
+        let r = unsafe { buffer(*src64(st, op.b).0) };
+        if !holes::may_be_in(st, &r) {
+            // SAFETY: `of` gave the offsets.
+            return unsafe { store(l, st, op, r, x) };
+        }
+    }
+    one_by_one(st, op, |st, row| call_kernel!(l, fast::st_buf, st, row))
+}
+
+#[inline(always)]
+fn ld_rows_shared<L: Steps>(l: L, st: &mut State, op: At) -> *const Op {
+    if let Some(x) = Run::of(st, op) {
+        // SAFETY: `of` gave the offsets.
+        return unsafe {
+            if st.packed { load(l, st, op, Packed, x) } else { load(l, st, op, shared(st), x) }
+        };
+    }
+    one_by_one(st, op, |st, row| call_kernel!(l, fast::ld_shared, st, row))
+}
+
+#[inline(always)]
+fn st_rows_shared<L: Steps>(l: L, st: &mut State, op: At) -> *const Op {
+    if let Some(x) = Run::of(st, op) {
+        // SAFETY: `of` gave the offsets.
+        return unsafe {
+            if st.packed { store(l, st, op, Packed, x) } else { store(l, st, op, shared(st), x) }
+        };
+    }
+    one_by_one(st, op, |st, row| call_kernel!(l, fast::st_shared, st, row))
+}
+
+#[inline(always)]
+fn ld_rows_global<L: Steps>(l: L, st: &mut State, op: At) -> *const Op {
+    let Some((all, stride)) = plain_addresses(st, op) else {
+        return one_by_one(st, op, |st, row| call_kernel!(l, ld_global, st, row));
+    };
+    let (d, mem) = (registers(op), mem_of(op.e));
+    d.iter().filter(|d| !d.is_none()).for_each(|_| count::unknown(st, access(op).1));
+    for w in Bits(st.live) {
+        // SAFETY: the op's registers, a live warp; the rows are device memory.
+        unsafe { load_rows(l, st, &d, mem, w, all[w & 15], stride) };
+    }
+    op.after(ROWS)
+}
+
+#[inline(always)]
+fn st_rows_global<L: Steps>(l: L, st: &mut State, op: At) -> *const Op {
+    let Some((all, stride)) = plain_addresses(st, op) else {
+        return one_by_one(st, op, |st, row| call_kernel!(l, st_global, st, row));
+    };
+    let (v, mem) = (registers(op), mem_of(op.e));
+    v.iter().for_each(|_| count::unknown(st, access(op).1));
+    for w in Bits(st.live) {
+        // SAFETY: as in `ld_rows_global`.
+        unsafe { store_rows(l, st, &v, mem, w, all[w & 15], stride) };
+    }
+    op.after(ROWS)
+}
+
+kernels! {
+    LD_ROWS_BUF = ld_rows_buf;
+    LD_ROWS_GLOBAL = ld_rows_global;
+    LD_ROWS_SHARED = ld_rows_shared;
+    ST_ROWS_BUF = st_rows_buf;
+    ST_ROWS_GLOBAL = st_rows_global;
+    ST_ROWS_SHARED = st_rows_shared;
+}
