@@ -37,6 +37,7 @@ mod pairs;
 #[cfg(target_arch = "x86_64")]
 mod programs;
 mod reach;
+mod rows;
 mod stages;
 mod twins;
 #[cfg(target_arch = "x86_64")]

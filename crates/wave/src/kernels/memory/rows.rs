@@ -10,7 +10,7 @@ use super::{fast, holes};
 use crate::counting::tally::{Access, AccessKind};
 use crate::kernels::count;
 use crate::kernels::forms::{call_kernel, kernels};
-use crate::kernels::mask::{Bits, is_full};
+use crate::kernels::mask::{self, Bits, is_full};
 use crate::kernels::regs::{dst32, src32, src64};
 use crate::state::{At, State};
 use shader::bytecode::{Op, Reg, SHAPE_RUN, mem_bits, mem_of};
@@ -41,15 +41,15 @@ fn registers(op: At) -> [Reg; ROWS] {
 fn one_by_one(st: &mut State, op: At, mut step: impl FnMut(&mut State, At) -> *const Op) -> *const Op {
     let code = op.code.one_row().unwrap_or(op.code);
     let e = op.e & !0xFF | mem_bits(mem_of(op.e), 1);
-    let live = st.live;
+    let (all, mut rest) = (mask::exec(st), st.live);
     // Warps with strides of their own go one after the other.
     let apart = !op.d.is_uniform() && !op.d.is_none();
-    let mut rest = live;
     while rest != 0 {
-        let w = rest.trailing_zeros() as usize;
-        let these = if apart { 1 << w } else { rest };
-        rest &= !these;
-        st.live = these;
+        let w = rest.trailing_zeros() as usize & 15;
+        if apart {
+            mask::set_exec(st, std::array::from_fn(|i| if i == w { all[i] } else { 0 }));
+        }
+        rest &= if apart { rest - 1 } else { 0 };
         let stride = stride(st, op, w);
         for (i, d) in registers(op).into_iter().enumerate() {
             if d.is_none() {
@@ -59,13 +59,13 @@ fn one_by_one(st: &mut State, op: At, mut step: impl FnMut(&mut State, At) -> *c
             let row = Op { code, d, e, imm, ..*op };
             // SAFETY: its registers are the op's; it lives as long as the call.
             if step(st, unsafe { At::new(&row) }).is_null() {
-                st.live = live;
+                mask::set_exec(st, all);
                 st.pc = op.ptr();
                 return std::ptr::null();
             }
         }
     }
-    st.live = live;
+    mask::set_exec(st, all);
     op.after(ROWS)
 }
 
@@ -158,31 +158,21 @@ unsafe fn load_rows<L: Steps>(
     }
 }
 
-/// As [`load_rows`], to memory.
+/// One row of one warp to memory.
 ///
 /// # Safety
-/// As [`load_rows`].
+/// It lies at `to`; the register is the op's.
 #[inline(always)]
-unsafe fn store_rows<L: Steps>(
-    l: L,
-    st: &State,
-    v: &[Reg; ROWS],
-    mem: Mem,
-    w: usize,
-    to: *mut u8,
-    stride: u32,
-) {
-    for (i, v) in v.iter().enumerate() {
-        let ((from, step), to) = (src32(st, *v), to.wrapping_add(i * stride as usize));
-        let from = from.wrapping_add(w * step).cast::<u8>();
-        // SAFETY: the caller's.
-        unsafe {
-            match mem {
-                Mem::U8 => l.inarrow8(to, l.iload(from)),
-                Mem::U16 => l.inarrow16(to, l.iload(from)),
-                Mem::F16 => l.fstore16(to, l.fload(from)),
-                _ => l.copy64(to, from),
-            }
+unsafe fn store_row<L: Steps>(l: L, st: &State, v: Reg, mem: Mem, w: usize, to: *mut u8) {
+    let (from, step) = src32(st, v);
+    let from = from.wrapping_add(w * step).cast::<u8>();
+    // SAFETY: the caller's.
+    unsafe {
+        match mem {
+            Mem::U8 => l.inarrow8(to, l.iload(from)),
+            Mem::U16 => l.inarrow16(to, l.iload(from)),
+            Mem::F16 => l.fstore16(to, l.fload(from)),
+            _ => l.copy64(to, from),
         }
     }
 }
@@ -215,19 +205,17 @@ unsafe fn load_some(st: &State, d: &[Reg; ROWS], mem: Mem, r: Extent, w: usize, 
 /// As [`load_some`].
 #[cold]
 #[inline(never)]
-unsafe fn store_some(st: &State, v: &[Reg; ROWS], mem: Mem, r: Extent, w: usize, x: Run) {
-    for (i, v) in v.iter().enumerate() {
-        let (from, step) = src32(st, *v);
-        for lane in 0..16 {
-            // SAFETY: the caller's.
-            let v = unsafe { *from.add(w * step + lane) };
-            let at = x.lane(w, i, lane);
-            match mem {
-                Mem::U8 => r.write::<C8>(at, v),
-                Mem::U16 => r.write::<C16>(at, v),
-                Mem::F16 => r.write::<CF16>(at, v),
-                _ => r.write::<C32>(at, v),
-            }
+unsafe fn store_some(st: &State, v: Reg, mem: Mem, r: Extent, w: usize, i: usize, x: Run) {
+    let (from, step) = src32(st, v);
+    for lane in 0..16 {
+        // SAFETY: the caller's.
+        let v = unsafe { *from.add(w * step + lane) };
+        let at = x.lane(w, i, lane);
+        match mem {
+            Mem::U8 => r.write::<C8>(at, v),
+            Mem::U16 => r.write::<C16>(at, v),
+            Mem::F16 => r.write::<CF16>(at, v),
+            _ => r.write::<C32>(at, v),
         }
     }
 }
@@ -256,14 +244,20 @@ unsafe fn load<L: Steps, R: Regions>(l: L, st: &mut State, op: At, regions: R, x
 #[inline(always)]
 unsafe fn store<L: Steps, R: Regions>(l: L, st: &mut State, op: At, regions: R, x: Run) -> *const Op {
     x.count(st, op, regions.of(st, 0));
-    let (v, mem) = (registers(op), mem_of(op.e));
+    let mem = mem_of(op.e);
+    let mut to = [None; 16];
     for w in Bits(st.live) {
-        let r = regions.of(st, w);
-        // SAFETY: as in `load`.
-        unsafe {
-            match x.within(r, w, mem.bytes()) {
-                Some(to) => store_rows(l, st, &v, mem, w, to, x.stride),
-                None => store_some(st, &v, mem, r, w, x),
+        to[w & 15] = x.within(regions.of(st, w), w, mem.bytes());
+    }
+    // Row by row, as the ops of single rows go: where warps' places overlap, the same one stays.
+    for (i, v) in registers(op).into_iter().enumerate() {
+        for w in Bits(st.live) {
+            // SAFETY: the op's registers, a live warp; within the region where it is said so.
+            unsafe {
+                match to[w & 15] {
+                    Some(to) => store_row(l, st, v, mem, w, to.wrapping_add(i * x.stride as usize)),
+                    None => store_some(st, v, mem, regions.of(st, w), w, i, x),
+                }
             }
         }
     }
@@ -366,11 +360,13 @@ fn st_rows_global<L: Steps>(l: L, st: &mut State, op: At) -> *const Op {
     let Some((all, stride)) = plain_addresses(st, op) else {
         return one_by_one(st, op, |st, row| call_kernel!(l, st_global, st, row));
     };
-    let (v, mem) = (registers(op), mem_of(op.e));
-    v.iter().for_each(|_| count::unknown(st, access(op).1));
-    for w in Bits(st.live) {
-        // SAFETY: as in `ld_rows_global`.
-        unsafe { store_rows(l, st, &v, mem, w, all[w & 15], stride) };
+    for (i, v) in registers(op).into_iter().enumerate() {
+        count::unknown(st, access(op).1);
+        for w in Bits(st.live) {
+            let to = all[w & 15].wrapping_add(i * stride as usize);
+            // SAFETY: the op's registers, a live warp; the rows are device memory.
+            unsafe { store_row(l, st, v, mem_of(op.e), w, to) };
+        }
     }
     op.after(ROWS)
 }
