@@ -285,7 +285,7 @@ impl<'m> Builder<'m> {
             for (k, v) in rows.into_iter().enumerate() {
                 list.push(match to {
                     _ if saturates => self.saturating_add(to, v, begin[k], bits & RESULT_SIGNED != 0),
-                    _ if floats => self.e.float_to_float(Sk::F32, to, v, false),
+                    _ if floats && op != Product::F16 => self.e.float_to_float(Sk::F32, to, v, false),
                     _ => v,
                 });
             }

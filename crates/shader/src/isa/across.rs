@@ -72,7 +72,7 @@ ops! {
     #[repr(u8)]
     Product {
         F32,
-        /// As `F32`; the modelled GPU multiplies and adds 16-bit floats, two at once.
+        /// As `F32`, and results are rounded to 16 bits; the modelled GPU multiplies and adds 16-bit floats, two at once.
         F16,
         /// Both signed, both unsigned, and one of them signed.
         SS8,

@@ -1,7 +1,7 @@
 //! Products of matrices of 16 × 16 elements, one of each in a warp: row r is register r of the warp, column c its lane c.
 //!
 //! Every level computes the same chain of roundings: an element begins as the third matrix has it, and for each k in order there is one
-//! fused multiply–add. Integers of 8 bits need no order. Where the CPU has no instruction for them, they are multiplied as
+//! fused multiply–add; results of 16 bits are then rounded. Integers of 8 bits need no order. Where the CPU has no instruction for them, they are multiplied as
 //! pairs in 16-bit halves, which is exact.
 
 use super::Registry;
@@ -51,7 +51,7 @@ impl Rows<'_> {
 
 /// Sums of some rows from row `first` on. Each is a variable of its own, which stays in a register for all of k.
 macro_rules! sums {
-    ($s:ident, $x:ident, $at_once:ident, $first:expr, $all:ident, [$($i:literal $sum:ident $row:ident),*]) => {{
+    ($s:ident, $x:ident, $at_once:ident, $half:ident, $first:expr, $all:ident, [$($i:literal $sum:ident $row:ident),*]) => {{
         // SAFETY (all): the rows are a live warp's; k is one of its lanes.
         unsafe {
             $(let $row = $x.left($first + $i).cast::<f32>();
@@ -59,6 +59,9 @@ macro_rules! sums {
             for k in 0..ROWS {
                 let row = $s.fload($x.right(k));
                 $($sum = $s.fma($s.fsplat(*$row.add(k)), row, $sum);)*
+            }
+            if $half {
+                $($sum = $s.f16_to_f($s.f_to_f16($sum));)*
             }
             if $at_once {
                 $($s.fstore($x.to($first + $i), $sum);)*
@@ -72,16 +75,16 @@ macro_rules! sums {
 /// # Safety
 /// The rows are a live warp's.
 #[inline(always)]
-unsafe fn floats<S: Simd>(s: S, x: &Rows, at_once: bool) {
+unsafe fn floats<S: Simd>(s: S, x: &Rows, at_once: bool, half: bool) {
     let mut all = [const { MaybeUninit::<S::F>::uninit() }; ROWS];
     // As many rows together as registers hold: a step waits for the one before.
     if S::ONE_VECTOR {
         for first in [0, 8] {
-            sums!(s, x, at_once, first, all, [0 s0 r0, 1 s1 r1, 2 s2 r2, 3 s3 r3, 4 s4 r4, 5 s5 r5, 6 s6 r6, 7 s7 r7]);
+            sums!(s, x, at_once, half, first, all, [0 s0 r0, 1 s1 r1, 2 s2 r2, 3 s3 r3, 4 s4 r4, 5 s5 r5, 6 s6 r6, 7 s7 r7]);
         }
     } else {
         for first in [0, 4, 8, 12] {
-            sums!(s, x, at_once, first, all, [0 s0 r0, 1 s1 r1, 2 s2 r2, 3 s3 r3]);
+            sums!(s, x, at_once, half, first, all, [0 s0 r0, 1 s1 r1, 2 s2 r2, 3 s3 r3]);
         }
     }
     if at_once {
@@ -108,30 +111,21 @@ static OWN: Places = {
     Places(at)
 };
 
-/// The bytes of a row as 16-bit halves of words.
-///
-/// # Safety
-/// A row of a live warp.
+/// Bytes as 16-bit halves of words: of two numbers a word.
 #[inline(always)]
-unsafe fn half<S: Simd>(s: S, row: *const u8, signed: bool) -> S::I {
-    // SAFETY: the caller's.
-    let v = unsafe { s.iload(row) };
-    if signed {
-        s.iand(s.isar(s.ishl(v, s.isplat(24)), s.isplat(24)), s.isplat(0xFFFF))
-    } else {
-        s.iand(v, s.isplat(0xFF))
-    }
+fn halves<S: Simd>(s: S, bytes: S::I, signed: bool) -> S::I {
+    if signed { s.ihigh_bytes(s.ishl(bytes, s.isplat(8))) } else { bytes }
 }
 
 /// Sums of four rows from row `first` on, by products of pairs of bytes in 16-bit halves, two k at a time.
 macro_rules! byte_sums {
     ($s:ident, $x:ident, $left:ident, $right:ident, $first:expr, $all:ident, [$($i:literal $sum:ident),*]) => {{
-        // SAFETY (all): the rows are a live warp's.
+        // SAFETY (all): the rows are a live warp's; the pairs have been written.
         unsafe {
             $(let mut $sum = $s.iload($x.sum($first + $i));)*
             for k in 0..ROWS / 2 {
-                let row = $s.iload((&raw const $right[k]).cast());
-                $($sum = $s.iadd($sum, $s.imadd16($s.isplat($left[k][$first + $i]), row));)*
+                let row = $s.iload($right[k].as_ptr().cast());
+                $($sum = $s.iadd($sum, $s.imadd16($s.isplat((*$left[$first + $i].as_ptr()).0[2 * k]), row));)*
             }
             $($all[$first + $i].write($sum);)*
         }
@@ -140,31 +134,37 @@ macro_rules! byte_sums {
 
 /// Words of 16 lanes, as vectors are loaded.
 #[derive(Clone, Copy)]
-#[repr(align(64))]
+#[repr(C, align(64))]
 struct Lanes([u32; 16]);
 
 /// # Safety
 /// The rows are a live warp's.
 #[inline(always)]
 unsafe fn bytes<S: Simd>(s: S, x: &Rows, signs: [bool; 2]) {
+    // Bytes of row 2 k and of the next row, in lanes' halves.
     let mut right = [const { MaybeUninit::<Lanes>::uninit() }; ROWS / 2];
-    let mut pairs = [const { MaybeUninit::<Lanes>::uninit() }; ROWS];
-    let mut left = [[0u32; ROWS]; ROWS / 2];
+    // Bytes of lanes 2 k and 2 k + 1, in the halves of lane 2 k.
+    let mut left = [const { MaybeUninit::<Lanes>::uninit() }; ROWS];
     let mut all = [const { MaybeUninit::<S::I>::uninit() }; ROWS];
+    let (low, next) = (s.isplat(0xFF), s.isplat(16));
     for k in 0..ROWS / 2 {
         // SAFETY: the caller's; rows of our own.
         unsafe {
-            let (low, high) = (half(s, x.right(2 * k), signs[1]), half(s, x.right(2 * k + 1), signs[1]));
-            s.istore(right[k].as_mut_ptr().cast(), s.ior(low, s.ishl(high, s.isplat(16))));
+            let (even, odd) = (s.iload(x.right(2 * k)), s.iload(x.right(2 * k + 1)));
+            let both = s.ior(s.iand(even, low), s.ishl(s.iand(odd, low), next));
+            s.istore(right[k].as_mut_ptr().cast(), halves(s, both, signs[1]));
         }
     }
-    for (i, own) in pairs.iter_mut().enumerate() {
-        // SAFETY: as above.
-        unsafe { s.istore(own.as_mut_ptr().cast(), half(s, x.left(i), signs[0])) };
-        // SAFETY: it has just been written.
-        let row = unsafe { own.assume_init_ref().0 };
-        for k in 0..ROWS / 2 {
-            left[k][i] = row[2 * k] | row[2 * k + 1] << 16;
+    for i in 0..ROWS {
+        let own: *mut u8 = left[i].as_mut_ptr().cast();
+        // SAFETY: as above; a row is as long as eight words of 64 bits.
+        unsafe {
+            s.istore(own, s.iand(s.iload(x.left(i)), low));
+            let wide = own.cast::<[u64; 8]>();
+            for k in 0..8 {
+                (*wide)[k] |= (*wide)[k] >> 16;
+            }
+            s.istore(own, halves(s, s.iload(own), signs[0]));
         }
     }
     for first in [0, 4, 8, 12] {
@@ -258,7 +258,7 @@ unsafe fn warp<S: Simd>(s: S, kind: Product, at_once: bool, x: &Rows) {
         }
         return unsafe { bytes(s, x, kind.signs()) };
     }
-    unsafe { floats(s, x, at_once) }
+    unsafe { floats(s, x, at_once, kind == Product::F16) }
 }
 
 /// A warp of which some lanes do not execute: what they have of the left and the right matrix counts as 0.
