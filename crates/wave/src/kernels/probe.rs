@@ -16,18 +16,17 @@ use simd::Steps;
 /// # Safety
 /// The operand is a register's.
 #[inline(always)]
-unsafe fn any(st: &State, of: Operand) -> bool {
-    let mut all = [0u32; 16];
+unsafe fn any<L: Steps>(l: L, st: &State, of: Operand) -> bool {
+    let mut all = l.isplat(0);
     for w in Bits(st.live) {
         // SAFETY: the caller's.
-        let row = unsafe { of.at.add(w * of.step).cast::<[u32; 16]>().read() };
-        all.iter_mut().zip(row).for_each(|(all, v)| *all |= v);
+        all = l.ior(all, unsafe { l.iload(of.at.add(w * of.step)) });
     }
-    all.iter().fold(0, |all, v| all | v) != 0
+    l.mbits(l.ieq(all, l.isplat(0))) != 0xFFFF
 }
 
 #[inline(always)]
-fn probe<L: Steps>(_: L, st: &mut State, op: At) -> *const shader::bytecode::Op {
+fn probe<L: Steps>(l: L, st: &mut State, op: At) -> *const shader::bytecode::Op {
     let n = n_of(op.e);
     let mut operands = [Operand::NONE; PROBE_OPERANDS];
     for (i, row) in operands.iter_mut().enumerate().take(n) {
@@ -39,7 +38,7 @@ fn probe<L: Steps>(_: L, st: &mut State, op: At) -> *const shader::bytecode::Op 
     let program = unsafe { &*st.program };
     // Most values are defined.
     // SAFETY: the rows of the op's first register, in live warps.
-    if program.sites[op.imm as usize].op == ProbeOp::Fault && !unsafe { any(st, operands[0]) } {
+    if program.sites[op.imm as usize].op == ProbeOp::Fault && !unsafe { any(l, st, operands[0]) } {
         return op.after(n);
     }
     // Either a descriptor or an address, if there is one.
