@@ -3,19 +3,7 @@
 use crate::gpu::Gpu;
 use ash::vk;
 
-/// One instruction.
-pub fn op(code: u32, operands: &[u32]) -> Vec<u32> {
-    let mut w = vec![(operands.len() as u32 + 1) << 16 | code];
-    w.extend_from_slice(operands);
-    w
-}
-
-pub fn text(s: &str) -> Vec<u32> {
-    let mut b = s.as_bytes().to_vec();
-    b.push(0);
-    b.resize(b.len().div_ceil(4) * 4, 0);
-    b.chunks(4).map(|c| u32::from_le_bytes([c[0], c[1], c[2], c[3]])).collect()
-}
+use client::cooperative::{op, text};
 
 const STORAGE: u32 = 12;
 // Ids that all modules have.
