@@ -2,7 +2,7 @@
 
 use crate::generated::{address, command};
 use crate::gpu::{COLOUR, Gpu, Mapped, Viewed};
-use crate::untyped::{op, text};
+use client::cooperative::{op, text};
 use ::vk as new;
 use ash::vk;
 use new::DescriptorMappingSourceEXT as Source;

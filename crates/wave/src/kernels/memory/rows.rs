@@ -272,7 +272,7 @@ fn by_address(st: &State, op: At, p: *const u64, step: usize, w: usize, stride: 
     let at = unsafe { &*(p.wrapping_add(w * step) as *const [u64; 16]) };
     let mut odd = 0;
     for (i, a) in at.iter().enumerate() {
-        odd |= a.wrapping_sub(at[0]) ^ i as u64 * bytes as u64;
+        odd |= a.wrapping_sub(at[0]) ^ (i as u64 * bytes as u64);
     }
     let first = at[0].wrapping_add(addend(st, op));
     let all = (ROWS as u32 - 1).checked_mul(stride).and_then(|n| n.checked_add(16 * bytes))?;
