@@ -101,11 +101,11 @@ impl Page {
             let mut at = 0;
             while at < c.len() {
                 let own = u32::from_le_bytes(c[at..at + 4].try_into().unwrap());
-                let tile = u16::from_le_bytes([c[at + 4], c[at + 5]]) as usize;
-                let (of, s) = (c[at + 6] as usize, c[at + 7]);
+                let tile = u32::from_le_bytes(c[at + 4..at + 8].try_into().unwrap()) as usize;
+                let (of, s) = (c[at + 8] as usize, c[at + 9]);
                 let [tx, ty] = [1, 2].map(|k| p["tiles"][tile][k].as_i64().unwrap() as usize);
-                let bits = c[at + 8..at + 40].to_vec();
-                at += 40;
+                let bits = c[at + 10..at + 42].to_vec();
+                at += 42;
                 for b in (0..256).filter(|b| bits[b / 8] >> (b % 8) & 1 != 0) {
                     for i in (0..16).filter(|_| own <= step && of == plane && s == sample) {
                         let (x, y) = (tx + b % 16 * 4 + i % 4, ty + b / 16 * 4 + i / 4);

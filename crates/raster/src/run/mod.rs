@@ -14,7 +14,7 @@ use crate::geometry::feedback::Feedback;
 use crate::geometry::{self, Batch, GeometryContext, mesh, traffic};
 use crate::pass::{self, Rendering};
 use crate::picture;
-use crate::record::PassRecord;
+use crate::record::{MOST_PLANES, PassRecord};
 use crate::record::mesh::MeshOut;
 use crate::recorded::{self, PassLine};
 use crate::regions::Collected;
@@ -26,6 +26,7 @@ use crate::tile::item::plan::{Plan, Plans};
 use crate::tile::memory::clear::Clear;
 use crate::tile::memory::expand::Aside;
 use crate::tile::memory::target::Targets;
+use crate::tile::record::planes;
 use ash::vk;
 use counters::model::{BEAT, LINE};
 use counters::{Counts, Curve, Event, Phase, Unit};
@@ -158,7 +159,7 @@ impl Used {
 
 impl PassRun {
     /// `facts`: what it shows, what its regions count and facts about it are wanted when it ends. `observed`: somebody looks at counters.
-    /// `record`: its frame is recorded there.
+    /// `record`: its frame is recorded there, unless it has too many attachments for that.
     pub fn new(
         rendering: &Arc<Rendering>,
         line: &Line,
@@ -170,6 +171,7 @@ impl PassRun {
     ) -> PassRun {
         let captured = facts.is_some();
         let mut targets = Targets::new(rendering, observed);
+        let record = record.filter(|_| planes(&targets).count() <= MOST_PLANES);
         targets.recorded = record.is_some();
         let within = observed.then_some(targets.within);
         let (area, grid) = (targets.area, targets.grid);

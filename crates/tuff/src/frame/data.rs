@@ -139,6 +139,14 @@ impl Recorded {
         Ok(Recorded { lines: all, data, size, path })
     }
 
+    /// Render passes, in order.
+    pub fn passes(&self) -> impl Iterator<Item = &Pass> {
+        self.lines.iter().filter_map(|l| match &l.what {
+            What::Pass(p) => Some(&**p),
+            What::Other(_) => None,
+        })
+    }
+
     /// Bytes of the file of bytes.
     pub fn size(&self) -> u64 {
         self.size

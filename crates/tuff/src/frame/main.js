@@ -86,7 +86,7 @@ async function choose(i) {
     await pass.load();
     if (mine !== turn) return;
     if (before?.pass !== r.pass) { at.plane = firstPlane(pass, r); at.layer = 0; at.sample = 0; at.pixel = null; at.zoom = 0; }
-    pass.go(r.step);
+    if (pass.w * pass.h <= MOST_PIXELS) pass.go(r.step);
     $("picture").hidden = false;
     tools(pass);
     await paint(mine);
@@ -114,12 +114,25 @@ function tools(pass) {
   $("tools").replaceChildren(...parts);
 }
 
+// More pixels than a page draws: 8192 × 8192.
+const MOST_PIXELS = 1 << 26;
+
+// Why a pass's attachments cannot be shown after a step; "": they can.
+function unseen(pass, step) {
+  if (pass.w * pass.h > MOST_PIXELS) return `${many(pass.w)} × ${many(pass.h)} pixels are more than this page draws; \`tuff frame --pixel X,Y\` tells what happens to one of them.`;
+  if (!["after", "before", "change"].includes(at.kind) || frame.attachments === "steps") return "";
+  if (frame.attachments === "none") return "Pictures of attachments are left out of this page.";
+  return at.kind === "after" && step === pass.steps - 1 ? "" : "This page has attachments as passes end, not after each command.";
+}
+
 async function paint(mine) {
   const r = rows[at.row];
   if (r.pass === undefined) return;
   const pass = passes[r.pass], canvas = $("canvas");
   if (!pass.data.planes.length || !pass.w || !pass.h) { $("legend").textContent = "The pass has no attachments."; canvas.width = canvas.height = 1; return; }
   at.plane = Math.min(at.plane, pass.data.planes.length - 1);
+  const why = unseen(pass, r.step);
+  if (why) { $("legend").textContent = at.legend = why; canvas.width = canvas.height = 1; return; }
   let [pixels, legend] = [null, ""];
   const only = s => s === r.step, upTo = s => s <= r.step;
   if (at.kind === "before" && r.step > 0) {
@@ -179,7 +192,7 @@ function place(pass) {
 
 function readout(pass) {
   const parts = [at.legend || ""];
-  if (at.pixel) {
+  if (at.pixel && !unseen(pass, rows[at.row].step)) {
     const [x, y] = at.pixel;
     const several = pass.data.planes.filter(p => p.aspect === "colour").length > 1;
     const all = pass.data.planes.map((p, i) => p.stands_in ? null : `${p.aspect}${several && p.aspect === "colour" ? " " + p.attachment : ""} ${pass.value(i, at.layer, Math.min(at.sample, p.samples - 1), x, y).map(shown).join(", ")}`).filter(Boolean);
