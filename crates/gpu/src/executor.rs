@@ -502,7 +502,9 @@ impl Executor {
         match line {
             Some(line) => record::pass(to, self.told("render pass", order, label, name), &line),
             None => {
-                let why = format!("it has more than {MOST_PLANES} planes of attachments, or began before the frame");
+                let why = format!(
+                    "it has more than {MOST_PLANES} planes of attachments, or began before the frame"
+                );
                 let of = self.told("render pass that is not recorded", order, label, name);
                 record::command(to, of, vec![("not recorded", why)]);
             }

@@ -53,7 +53,9 @@ pub fn run(args: &Args) -> Result<()> {
     if let Some(at) = args.pixel {
         let (events, missing) = pixel::history(&recorded, at)?;
         if missing > 0 {
-            eprintln!("tuff: {missing} streams of the pixel's tiles were not recorded: TUFF_FRAME_MIB was reached");
+            eprintln!(
+                "tuff: {missing} streams of the pixel's tiles were not recorded: TUFF_FRAME_MIB was reached"
+            );
         }
         match args.json {
             true => println!("{}", serde_json::to_string(&events).map_err(|e| Error(e.to_string()))?),

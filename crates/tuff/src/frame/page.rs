@@ -1,10 +1,10 @@
 //! The page of a frame: what it shows as JSON, and everything large in chunks that it unpacks when it needs them.
 
+use super::changes;
 use super::data::{Blob, Line, Pass, Recorded, Tile, What};
 use super::fragments::{Fragments, Sums, fits};
 use super::pool::{Pool, Ref, packed};
 use super::shaders::Shader;
-use super::changes;
 use super::tiles::Reader;
 use crate::report::picture::base64;
 use client::{Error, Result};
@@ -368,7 +368,8 @@ impl Build<'_> {
             }
             Cut::Steps => {
                 let ends = self.from.passes().zip(&self.ranges);
-                let ends = ends.flat_map(|(p, r)| self.changes.chunks()[r.clone()].iter().map(move |c| (p, c)));
+                let ends =
+                    ends.flat_map(|(p, r)| self.changes.chunks()[r.clone()].iter().map(move |c| (p, c)));
                 chunks.changes = ends.map(|(p, c)| packed(&changes::ends(c, p))).collect();
                 data["attachments"] = json!("ends");
             }
@@ -445,8 +446,12 @@ fn assembled(title: &str, data: &Value, chunks: &Chunks) -> String {
         }
     }
     let scripts = SCRIPTS.concat();
-    let parts =
-        [("{{title}}", plain::xml(title)), ("{{style}}", STYLE.into()), ("{{data}}", bytes), ("{{scripts}}", scripts)];
+    let parts = [
+        ("{{title}}", plain::xml(title)),
+        ("{{style}}", STYLE.into()),
+        ("{{data}}", bytes),
+        ("{{scripts}}", scripts),
+    ];
     let (mut out, mut rest) = (String::new(), PAGE);
     for (mark, part) in parts {
         let (before, after) = rest.split_once(mark).unwrap_or((rest, ""));
@@ -475,7 +480,8 @@ impl Missing {
             (self.pictures, "pictures of textures"),
             (self.meshes, "tables of meshes"),
         ];
-        let all: Vec<String> = all.iter().filter(|(n, _)| *n > 0).map(|(n, what)| format!("{n} {what}")).collect();
+        let all: Vec<String> =
+            all.iter().filter(|(n, _)| *n > 0).map(|(n, what)| format!("{n} {what}")).collect();
         (!all.is_empty()).then(|| format!("{} (TUFF_FRAME_MIB was reached)", all.join(", ")))
     }
 }
