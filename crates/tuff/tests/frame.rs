@@ -467,3 +467,73 @@ fn a_page_keeps_its_limit_and_says_what_it_lacks() {
     let left_out = page.data["left_out"].to_string();
     assert!(left_out.contains("tiles of") && left_out.contains("TUFF_FRAME_MIB was reached"), "{left_out}");
 }
+
+/// RenderDoc's history of pixels (docs/examples/renderdoc_history.py) has the same draws, primitives, results and values.
+#[test]
+fn renderdoc_tells_the_same_history() {
+    let test = "renderdoc_tells_the_same_history";
+    if !Path::new("/usr/lib/python3/dist-packages/renderdoc.so").exists() {
+        return not_run::say(test, "Debian's python3-renderdoc");
+    }
+    let pixels = ["8,4", "24,7", "16,7", "41,20", "40,20", "3,30", "63,3", "65,33", "0,0"];
+    let folder = Folder::new();
+    let (code, text) = folder.run("run --frame 0-100 --capture scene -- PROGRAM out.bin", &[]);
+    assert_eq!(code, 0, "{text}");
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/examples/renderdoc_history.py");
+    let mut renderdoc = Command::new(env!("CARGO_BIN_EXE_tuff"));
+    renderdoc
+        .args(["run", "--"])
+        .args(["timeout", "300", "/usr/bin/python3"])
+        .arg(script)
+        .arg(pixels.join(";"));
+    // Which frame does not matter: all are the same.
+    renderdoc.arg("60").arg(example("frame")).arg(folder.path("again.bin")).arg("again");
+    let done = renderdoc.env("HOME", folder.0.path()).output().unwrap();
+    assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+    let text = String::from_utf8(done.stdout).unwrap();
+    let all: Vec<Value> =
+        text.lines().filter(|l| l.starts_with('{')).map(|l| serde_json::from_str(l).unwrap()).collect();
+    // Fragments of draws that the scissor let through.
+    let fragments = |e: &&Value| e["draw"].is_number() && e["result"] != "scissored";
+    let numbers = |v: &Value| -> Vec<f32> {
+        v.as_array().unwrap().iter().map(|n| n.as_f64().unwrap() as f32).collect()
+    };
+    let mut compared = 0;
+    for at in pixels {
+        let theirs: Vec<&Value> = all.iter().filter(|e| e["pixel"] == at).filter(fragments).collect();
+        let events = folder.history(at);
+        let ours: Vec<&Value> =
+            events.iter().filter(|e| e["command"] == PASS && e["primitive"].is_number()).collect();
+        assert_eq!(ours.len(), theirs.len(), "{at}: {ours:#?} {theirs:#?}");
+        for (i, (own, their)) in ours.iter().zip(&theirs).enumerate() {
+            let why = || format!("{at}: {own:#?} {their:#?}");
+            assert_eq!(own["step"].as_u64().unwrap() - 1, their["draw"].as_u64().unwrap(), "{}", why());
+            assert_eq!(own["primitive"], their["primitive"], "{}", why());
+            let colour = &own["colors"][0];
+            let bytes = |k: &str| -> Vec<f32> { numbers(&colour[k]).iter().map(|v| v / 255.0).collect() };
+            // RenderDoc replays the fragments of a draw one by one, and writes depth as it does: what the second does it
+            // only knows from the end.
+            if i > 0 && theirs[i - 1]["draw"] == their["draw"] {
+                assert_eq!(bytes("after"), numbers(&their["after"]["colour"]), "{}", why());
+                continue;
+            }
+            assert_eq!(own["result"], their["result"], "{}", why());
+            assert_eq!(bytes("before"), numbers(&their["before"]["colour"]), "{}", why());
+            if own["result"] == "passed" && theirs.get(i + 1).is_none_or(|n| n["draw"] != their["draw"]) {
+                assert_eq!(bytes("after"), numbers(&their["after"]["colour"]), "{}", why());
+            }
+            if colour["output"].is_array() && own["result"] != "discarded" {
+                let words = colour["output"].as_array().unwrap().iter();
+                let output: Vec<f32> = words.map(|w| f32::from_bits(w.as_u64().unwrap() as u32)).collect();
+                assert_eq!(output, numbers(&their["shader"]["colour"]), "{}", why());
+            }
+            if let Some(depth) = own["depth"].as_f64().filter(|_| own["result"] != "discarded") {
+                let tests = their["shader"]["depth"].as_f64().unwrap();
+                // Draws without a depth test have none.
+                assert!(tests == depth || tests == 0.0, "{}", why());
+            }
+            compared += 1;
+        }
+    }
+    assert_eq!(compared, 10);
+}
