@@ -255,6 +255,11 @@ fn fragments_are_counted_and_told_one_by_one() {
 fn a_draw_shows_everything_that_it_is_drawn_with() {
     let folder = Folder::new();
     let page = folder.page(&[]);
+    assert!(
+        page.data["command"].as_str().unwrap().ends_with("examples/frame out.bin"),
+        "{}",
+        page.data["command"]
+    );
     let pass = &page.passes()[0];
     let draw = &pass["commands"][2]["draw"];
     let state = &pass["states"][draw["state"].as_u64().unwrap() as usize];

@@ -1,5 +1,6 @@
 // Everything about the command that is shown, beside its picture.
 function pairs(title, rows) {
+  if (!rows.length) return "";
   return el("div", {}, el("h3", {}, title), el("table", {}, ...rows.filter(r => r[1] !== undefined && r[1] !== null && r[1] !== "").map(([k, v]) => el("tr", {}, el("th", {}, k), el("td", { class: "v" }, v instanceof Node ? v : String(v))))));
 }
 const yes = v => v ? "yes" : "no";

@@ -17,6 +17,7 @@ async function begin() {
   $("theme").textContent = { dark: "☾", light: "☀" }[theme] || "◐";
   frame = JSON.parse(new TextDecoder().decode(await unpack("main")));
   $("title").textContent = frame.title;
+  $("command").textContent = $("command").title = frame.command || "";
   if (frame.left_out.length) { $("left_out").hidden = false; $("left_out").textContent = "Left out of this page: " + frame.left_out.join("; ") + "."; }
   passes = frame.passes.map(p => new Pass(p));
   listAll();
@@ -52,14 +53,14 @@ function listAll() {
     add({ line: n, pass: line.pass, step: 0, text: `Render pass ${line.name}`, group: true, deep });
     pass.data.commands.forEach((c, k) => {
       const label = c.label.startsWith(prefix) ? c.label.slice(prefix.length) : c.label === line.label ? "" : c.label;
-      add({ line: n, pass: line.pass, step: k + 1, text: c.name, kind: c.kind, deep: inner(label), sums: c.sums });
+      add({ line: n, pass: line.pass, step: k + 1, text: c.name, shown: c.name.replace(/^vkCmd(?=Draw)/, ""), kind: c.kind, deep: inner(label), sums: c.sums });
     });
     add({ line: n, pass: line.pass, step: pass.steps - 1, text: "end of the pass", kind: "end", deep: deep + 1 });
   });
   rows.forEach((r, i) => {
-    const note = r.sums ? many(r.sums.shaded || r.sums.covered) : "";
+    const note = r.sums ? many(r.sums.shaded || r.sums.covered) : r.kind === "draw" ? "0" : "";
     r.element = el("div", { class: "row" + (r.group ? " group" : "") + (r.label ? " label" : ""), role: "treeitem", "aria-level": r.deep + 1, title: r.text, onclick: () => choose(i) },
-      el("span", { class: "n" }, r.label ? "" : String(i)), el("span", { class: "t" }, r.text), el("span", { class: "f", title: "fragments" }, note));
+      el("span", { class: "n" }, r.label ? "" : String(i)), el("span", { class: "t" }, r.shown || r.text), el("span", { class: "f", title: "fragments" }, note));
     r.element.style.paddingLeft = 4 + r.deep * 14 + "px";
   });
   $("list").replaceChildren(...rows.map(r => r.element));

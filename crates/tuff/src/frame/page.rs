@@ -326,7 +326,7 @@ impl Build<'_> {
             fragments: fragments.packed(),
         };
         let mut data = json!({
-            "title": title, "version": env!("CARGO_PKG_VERSION"), "lines": lines, "passes": passes,
+            "title": title, "command": crate::report::capture::command(self.from.capture()), "version": env!("CARGO_PKG_VERSION"), "lines": lines, "passes": passes,
             "shaders": self.shaders, "attachments": "steps",
         });
         set_places(&mut data, places);
