@@ -133,7 +133,7 @@ async function paint(mine) {
   if (!pass.data.planes.length || !pass.w || !pass.h) { $("legend").textContent = "The pass has no attachments."; canvas.width = canvas.height = 1; return; }
   at.plane = Math.min(at.plane, pass.data.planes.length - 1);
   const why = unseen(pass, r.step);
-  if (why) { $("legend").textContent = at.legend = why; canvas.width = canvas.height = 1; return; }
+  if (why) { $("legend").textContent = at.legend = why; canvas.width = canvas.height = 1; $("cross").hidden = true; return; }
   let [pixels, legend] = [null, ""];
   const only = s => s === r.step, upTo = s => s <= r.step;
   if (at.kind === "before" && r.step > 0) {
