@@ -22,7 +22,9 @@ async function begin() {
   passes = frame.passes.map(p => new Pass(p));
   listAll();
   keys();
-  const first = rows.findIndex(r => r.pass !== undefined && r.step > 0 && passes[r.pass].data.commands[r.step - 1]?.kind === "draw");
+  // The first draw that has fragments, or else the first.
+  const draw = r => r.kind === "draw", some = rows.findIndex(r => draw(r) && r.sums);
+  const first = some < 0 ? rows.findIndex(draw) : some;
   // #row/tab/x,y: a place that somebody has kept.
   const wanted = /^#(\d+)(?:\/(\w+))?(?:\/(\d+),(\d+))?/.exec(location.hash);
   if (wanted?.[2]) at.tab = wanted[2];
