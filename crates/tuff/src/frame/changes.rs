@@ -62,3 +62,39 @@ pub fn ends(chunk: &[u8], pass: &Pass) -> Vec<u8> {
     }
     out
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    /// Two commands change block 3 of tile 70 000, the second one back but for its first pixel; block 5 is changed and changed back.
+    #[test]
+    fn changes_of_all_steps_add_up_to_those_of_the_last() {
+        let command = json!({ "kind": "draw", "name": "", "label": "", "subpass": 0 });
+        let pass = json!({
+            "area": [0, 0, 64, 64], "layers": 1, "subpasses": [], "states": [], "tiles": [],
+            "attachments": [{ "name": "", "format": null, "samples": 1 }],
+            "planes": [{ "attachment": 0, "stands_in": false, "aspect": "stencil", "bytes": 1, "samples": 1, "scale": 0.0 }],
+            "commands": [command.clone(), command],
+        });
+        let pass: Pass = serde_json::from_value(pass).expect("a pass");
+        let change = |step, blocks: &[(u8, [u8; 16])]| {
+            let blocks = blocks.iter().map(|(b, xor)| (*b, xor.to_vec())).collect();
+            bytes(&Change { step, plane: 0, sample: 0, blocks }, 70_000, &pass)
+        };
+        let mut most = [7; 16];
+        most[0] = 2;
+        let chunk =
+            [change(1, &[(3, [7; 16]), (5, [1; 16])]), change(2, &[(3, most), (5, [1; 16])])].concat();
+        let mut first = [0; 16];
+        first[0] = 7 ^ 2;
+        // Of four steps (begin, two commands, end) the last.
+        assert_eq!(ends(&chunk, &pass), change(3, &[(3, first)]));
+        let head = change(3, &[(3, first)]);
+        assert_eq!(
+            (&head[..10], head[10], head.len()),
+            (&[3, 0, 0, 0, 0x70, 0x11, 1, 0, 0, 0][..], 8, 42 + 16)
+        );
+    }
+}
