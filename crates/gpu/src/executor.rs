@@ -30,6 +30,8 @@ use machine::time::{Line, Span};
 use machine::turns::Slot;
 use raster::draw::Draw;
 use raster::geometry::feedback::{Feedback, Target};
+use raster::record::MOST_PLANES;
+use raster::recorded::PassLine;
 use raster::run::PassRun;
 use raster::tile::Scratches;
 use schedule::{Step, What};
@@ -428,8 +430,8 @@ impl Executor {
             executed.uses = p.uses();
             let (result, mut ended) = p.end(&self.shared);
             channel::traced(&executed, &self.shared.rays_begun.take());
-            if let Some((to, line)) = self.recording().zip(ended.recorded.take()) {
-                record::pass(to, self.told("render pass", executed.order(), &labels.joined(), &name), &line);
+            if let Some(to) = self.recording() {
+                self.record_pass(to, ended.recorded.take(), executed.order(), &labels.joined(), &name);
             }
             if let Some(h) = &mut self.hazards {
                 h.pass_ended(&name, &self.place);
@@ -492,6 +494,21 @@ impl Executor {
         }
         let (_, frame, submission) = self.publisher.at();
         record::of(frame.unwrap_or(submission))
+    }
+
+    /// The line of a pass that has ended; `None`: it was not recorded.
+    #[cold]
+    fn record_pass(&self, to: &Record, line: Option<Box<PassLine>>, order: u64, label: &str, name: &str) {
+        match line {
+            Some(line) => record::pass(to, self.told("render pass", order, label, name), &line),
+            None => {
+                let why = format!(
+                    "it has more than {MOST_PLANES} planes of attachments, or began before the frame"
+                );
+                let of = self.told("render pass that is not recorded", order, label, name);
+                record::command(to, of, vec![("not recorded", why)]);
+            }
+        }
     }
 
     /// A command of a record.

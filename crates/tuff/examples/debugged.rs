@@ -1,7 +1,7 @@
 //! Runs a shader for the tests of `tuff debug`, and prints the words of its buffer that are not 0.
 //!
 //! `debugged FILE.spv [GROUPS]` dispatches workgroups; binding 0 has 256 words of zeros, word k of binding 1 is the float k, of binding
-//! 2 a quarter of it. `debugged VERTEX.spv FRAGMENT.spv [DRAWS]` draws three vertices to 16 × 16 pixels; binding 0 is the same, 1 a texture of
+//! 2 a quarter of it. `debugged VERTEX.spv FRAGMENT.spv [GEOMETRY.spv] [DRAWS]` draws three vertices to 16 × 16 pixels; binding 0 is the same, 1 a texture of
 //! 4 × 4 texels, texel (x, y) is (x, y, 4, 15) · 17, and 2 a uniform buffer of the floats 0 to 63.
 
 use ash::vk;
@@ -25,8 +25,15 @@ fn main() -> Result<()> {
     let out = Buffer::with(&context, &[0; WORDS * 4])?;
     match files[..] {
         [compute] => dispatch(&context, &out, &read(compute)?, count)?,
-        [vertex, fragment] => draw(&context, &out, &read(vertex)?, &read(fragment)?, count)?,
-        _ => return Err(Error("debugged FILE.spv [GROUPS], or VERTEX.spv FRAGMENT.spv [DRAWS]".into())),
+        [vertex, fragment] => draw(&context, &out, &read(vertex)?, &read(fragment)?, None, count)?,
+        [vertex, fragment, geometry] => {
+            draw(&context, &out, &read(vertex)?, &read(fragment)?, Some(&read(geometry)?), count)?
+        }
+        _ => {
+            return Err(Error(
+                "debugged FILE.spv [GROUPS], or VERTEX.spv FRAGMENT.spv [GEOMETRY.spv] [DRAWS]".into(),
+            ));
+        }
     }
     for (k, word) in out.words().iter().enumerate().filter(|w| *w.1 != 0) {
         println!("{k}: {word}");
@@ -45,7 +52,14 @@ fn dispatch(context: &Rc<Context>, out: &Buffer, spirv: &[u8], groups: u32) -> R
     kernel.run(&[out, &others[0], &others[1]], &[], [groups, 1, 1])
 }
 
-fn draw(context: &Rc<Context>, out: &Buffer, vertex: &[u8], fragment: &[u8], draws: u32) -> Result<()> {
+fn draw(
+    context: &Rc<Context>,
+    out: &Buffer,
+    vertex: &[u8],
+    fragment: &[u8],
+    geometry: Option<&[u8]>,
+    draws: u32,
+) -> Result<()> {
     let texels: Vec<u8> = (0..16).flat_map(|k| [k % 4 * 17, k / 4 * 17, 4 * 17, 255]).collect();
     let texture = ImageInfo::texture(vk::Format::R8G8B8A8_UNORM, [4, 4]);
     let texture = Image::with_texels(context, texture, &texels)?;
@@ -54,6 +68,8 @@ fn draw(context: &Rc<Context>, out: &Buffer, vertex: &[u8], fragment: &[u8], dra
     let all = [Resource::Storage(out), Resource::Texture(&texture, &sampler), Resource::Uniform(&uniform)];
     let bindings = Bindings::new(context, &all)?;
     let info = PipelineInfo::new(vertex, fragment, vk::Format::R8G8B8A8_UNORM);
+    let stages = geometry.map(|g| (vk::ShaderStageFlags::GEOMETRY, g)).into_iter().collect();
+    let info = PipelineInfo { stages, ..info };
     let pipeline = Pipeline::new(context, &info, Some(&bindings))?;
     let target = Image::new(context, ImageInfo::colour(vk::Format::R8G8B8A8_UNORM, [SIDE; 2]))?;
     let colours = vec![Attachment::new(&target, Load::colour([0.0; 4]))];

@@ -1,6 +1,7 @@
 //! The scene of the tests of `tuff frame`: `frame FILE` draws what the comments say, and writes what the attachments hold to the file: colour
 //! (four bytes a pixel), depth (f32), stencil, and the resolved colour of a second pass. `frame FILE N`: sixteen times as large in both directions,
-//! with N draws in the first pass, the same ones again and again in other places.
+//! with N draws in the first pass, the same ones again and again in other places. `frame FILE again`: the same frame for some seconds, each with
+//! the label at its end that RenderDoc takes for a frame's end where nothing is presented.
 
 use ash::vk;
 use client::compute::{Kernel, KernelInfo};
@@ -89,6 +90,7 @@ impl Scene {
 fn main() -> Result<()> {
     let to = std::env::args().nth(1).ok_or_else(|| Error("frame FILE".into()))?;
     let many: Option<usize> = std::env::args().nth(2).and_then(|n| n.parse().ok());
+    let again = std::env::args().nth(2).is_some_and(|n| n == "again");
     let scale = if many.is_some() { LARGE } else { 1 };
     let size = SIZE.map(|n| n * scale);
     let context =
@@ -217,63 +219,74 @@ fn main() -> Result<()> {
         colour: grey(0.8, 1.0),
         instances: 1,
     };
-    scene.context.run(|device, commands| {
-        count.bind(commands, &[]);
-        // SAFETY: recording into a command buffer that has begun.
-        unsafe { device.cmd_dispatch(commands, 2, 1, 1) };
-        barrier(device, commands);
-        let pass = Pass {
-            colours: vec![Attachment::new(&colour, Load::colour([0.0, 0.0, 0.0, 1.0]))],
-            depth: Some(Attachment::new(&depth, Load::depth(1.0, 0))),
-            stencil: Some(Attachment::new(&depth, Load::depth(1.0, 0))),
-            size,
-            ..Pass::default()
-        };
-        pass.record(device, commands, |device, commands| {
-            for (i, d) in draws.iter().cycle().take(many.unwrap_or(draws.len())).enumerate() {
-                let [x, y, w, h] = d.scissor.map(|n| n * scale);
-                let away = |at: u32, by: usize, most: u32| match many {
-                    Some(_) => (at + (i * by) as u32) % most,
-                    None => at,
+    for _ in 0..if again { 200 } else { 1 } {
+        scene.context.run(|device, commands| {
+            count.bind(commands, &[]);
+            // SAFETY: recording into a command buffer that has begun.
+            unsafe { device.cmd_dispatch(commands, 2, 1, 1) };
+            barrier(device, commands);
+            let pass = Pass {
+                colours: vec![Attachment::new(&colour, Load::colour([0.0, 0.0, 0.0, 1.0]))],
+                depth: Some(Attachment::new(&depth, Load::depth(1.0, 0))),
+                stencil: Some(Attachment::new(&depth, Load::depth(1.0, 0))),
+                size,
+                ..Pass::default()
+            };
+            pass.record(device, commands, |device, commands| {
+                for (i, d) in draws.iter().cycle().take(many.unwrap_or(draws.len())).enumerate() {
+                    let [x, y, w, h] = d.scissor.map(|n| n * scale);
+                    let away = |at: u32, by: usize, most: u32| match many {
+                        Some(_) => (at + (i * by) as u32) % most,
+                        None => at,
+                    };
+                    let scissor = [away(x, 37, size[0] - w), away(y, 23, size[1] - h), w, h];
+                    scene.draw(device, commands, &Draw { scissor, ..*d });
+                }
+                // Cleared to green: 4 × 4 pixels.
+                let value = vk::ClearValue { color: vk::ClearColorValue { float32: [0.0, 1.0, 0.0, 1.0] } };
+                let clear = vk::ClearAttachment {
+                    aspect_mask: vk::ImageAspectFlags::COLOR,
+                    color_attachment: 0,
+                    clear_value: value,
                 };
-                let scissor = [away(x, 37, size[0] - w), away(y, 23, size[1] - h), w, h];
-                scene.draw(device, commands, &Draw { scissor, ..*d });
-            }
-            // Cleared to green: 4 × 4 pixels.
-            let value = vk::ClearValue { color: vk::ClearColorValue { float32: [0.0, 1.0, 0.0, 1.0] } };
-            let clear = vk::ClearAttachment {
-                aspect_mask: vk::ImageAspectFlags::COLOR,
-                color_attachment: 0,
-                clear_value: value,
+                let rect = vk::Rect2D {
+                    offset: vk::Offset2D { x: 64, y: 32 },
+                    extent: vk::Extent2D { width: 4, height: 4 },
+                };
+                let rect = vk::ClearRect { rect, base_array_layer: 0, layer_count: 1 };
+                // SAFETY: recording into a command buffer that has begun, in a pass.
+                unsafe { device.cmd_clear_attachments(commands, &[clear], &[rect]) };
+            });
+            barrier(device, commands);
+            let many = Attachment {
+                resolve: Some(&resolved),
+                store: false,
+                ..Attachment::new(&samples, Load::colour([0.0, 0.0, 0.0, 1.0]))
             };
-            let rect = vk::Rect2D {
-                offset: vk::Offset2D { x: 64, y: 32 },
-                extent: vk::Extent2D { width: 4, height: 4 },
-            };
-            let rect = vk::ClearRect { rect, base_array_layer: 0, layer_count: 1 };
-            // SAFETY: recording into a command buffer that has begun, in a pass.
-            unsafe { device.cmd_clear_attachments(commands, &[clear], &[rect]) };
-        });
-        barrier(device, commands);
-        let many = Attachment {
-            resolve: Some(&resolved),
-            store: false,
-            ..Attachment::new(&samples, Load::colour([0.0, 0.0, 0.0, 1.0]))
-        };
-        let pass = Pass { colours: vec![many], size, ..Pass::default() };
-        pass.record(device, commands, |device, commands| {
-            // The second triangle.
-            let push: Vec<u8> =
-                last.colour.iter().chain([&last.depth]).flat_map(|f| f.to_le_bytes()).collect();
-            last.pipeline.bind(commands, Some(&scene.bindings), &push);
-            // SAFETY: as above.
-            unsafe {
-                device.cmd_bind_vertex_buffers(commands, 0, &[scene.places.handle], &[0]);
-                device.cmd_draw(commands, 3, 1, 3, 0);
+            let pass = Pass { colours: vec![many], size, ..Pass::default() };
+            pass.record(device, commands, |device, commands| {
+                // The second triangle.
+                let push: Vec<u8> =
+                    last.colour.iter().chain([&last.depth]).flat_map(|f| f.to_le_bytes()).collect();
+                last.pipeline.bind(commands, Some(&scene.bindings), &push);
+                // SAFETY: as above.
+                unsafe {
+                    device.cmd_bind_vertex_buffers(commands, 0, &[scene.places.handle], &[0]);
+                    device.cmd_draw(commands, 3, 1, 3, 0);
+                }
+            });
+            barrier(device, commands);
+            if again {
+                let label =
+                    vk::DebugUtilsLabelEXT::default().label_name(c"vr-marker,frame_end,type,application");
+                // SAFETY: as above.
+                unsafe { scene.debug.cmd_insert_debug_utils_label(commands, &label) };
             }
-        });
-        barrier(device, commands);
-    })?;
+        })?;
+        if again {
+            std::thread::sleep(std::time::Duration::from_millis(20));
+        }
+    }
     let mut out = colour.read(vk::ImageAspectFlags::COLOR, 4)?;
     out.extend(depth.read(vk::ImageAspectFlags::DEPTH, 4)?);
     out.extend(depth.read(vk::ImageAspectFlags::STENCIL, 1)?);

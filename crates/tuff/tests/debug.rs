@@ -300,6 +300,13 @@ fn what_cannot_be_debugged_is_a_line() {
     assert_eq!(fails(&["--thread", "500"], &arguments("ints")), never);
     assert_eq!(fails(&["--pixel", "1,1"], &arguments("ints")), never);
     assert_eq!(fails(&["--thread", "1", "--frame", "7"], &arguments("ints")), format!("{never} in frame 7"));
+    // A stage that is not debugged is named; the others are.
+    let all = ["whole.vert", "derivatives.frag", "through.geom"].map(|n| folder().join(format!("{n}.spv")));
+    let done = debug(&["--pixel", "5,3", "--list"], &all, "", &[]);
+    let said = text(&done.stderr);
+    assert!(done.status.success() && text(&done.stdout).contains("fragment"), "{said}");
+    let refusal = said.lines().filter(|l| l.starts_with("tuff: geometry shader 'main' ")).collect::<Vec<_>>();
+    assert!(matches!(refusal[..], [l] if l.ends_with(": shaders of this stage are not debugged")), "{said}");
     // Recordings that are damaged: cut anywhere, or with any byte changed.
     let file = place.path().join("recording");
     let keep = ["--list", "-o", file.to_str().unwrap()];

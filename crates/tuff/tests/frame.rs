@@ -11,6 +11,12 @@ const SIZE: [usize; 2] = [72, 40];
 const PASS: usize = 2;
 const PIXELS: usize = SIZE[0] * SIZE[1];
 
+fn example(name: &str) -> PathBuf {
+    let program = Path::new(env!("CARGO_BIN_EXE_tuff")).with_file_name("examples").join(name);
+    assert!(program.exists(), "{} is not built: cargo build -p tuff --examples", program.display());
+    program
+}
+
 struct Folder(temporary::Folder);
 
 impl Folder {
@@ -21,8 +27,7 @@ impl Folder {
         self.0.path().join(name)
     }
     fn run(&self, line: &str, more: &[(&str, &str)]) -> (i32, String) {
-        let program = Path::new(env!("CARGO_BIN_EXE_tuff")).with_file_name("examples").join("frame");
-        assert!(program.exists(), "{} is not built: cargo build -p tuff --examples", program.display());
+        let program = example("frame");
         let mut command = Command::new(env!("CARGO_BIN_EXE_tuff"));
         let word = |w: &str| if w == "PROGRAM" { program.display().to_string() } else { w.to_string() };
         command.current_dir(self.0.path()).args(line.split(' ').map(word)).envs(more.iter().copied());
@@ -101,11 +106,11 @@ impl Page {
             let mut at = 0;
             while at < c.len() {
                 let own = u32::from_le_bytes(c[at..at + 4].try_into().unwrap());
-                let tile = u16::from_le_bytes([c[at + 4], c[at + 5]]) as usize;
-                let (of, s) = (c[at + 6] as usize, c[at + 7]);
+                let tile = u32::from_le_bytes(c[at + 4..at + 8].try_into().unwrap()) as usize;
+                let (of, s) = (c[at + 8] as usize, c[at + 9]);
                 let [tx, ty] = [1, 2].map(|k| p["tiles"][tile][k].as_i64().unwrap() as usize);
-                let bits = c[at + 8..at + 40].to_vec();
-                at += 40;
+                let bits = c[at + 10..at + 42].to_vec();
+                at += 42;
                 for b in (0..256).filter(|b| bits[b / 8] >> (b % 8) & 1 != 0) {
                     for i in (0..16).filter(|_| own <= step && of == plane && s == sample) {
                         let (x, y) = (tx + b % 16 * 4 + i % 4, ty + b / 16 * 4 + i / 4);
@@ -250,6 +255,11 @@ fn fragments_are_counted_and_told_one_by_one() {
 fn a_draw_shows_everything_that_it_is_drawn_with() {
     let folder = Folder::new();
     let page = folder.page(&[]);
+    assert!(
+        page.data["command"].as_str().unwrap().ends_with("examples/frame out.bin"),
+        "{}",
+        page.data["command"]
+    );
     let pass = &page.passes()[0];
     let draw = &pass["commands"][2]["draw"];
     let state = &pass["states"][draw["state"].as_u64().unwrap() as usize];
@@ -373,4 +383,162 @@ fn bad_files_are_refused() {
     assert!(code == 2 && said.contains("numbers from 0"), "{code} {said}");
     let (code, said) = folder.run("frame nothing", &[]);
     assert!(code == 1 && said.contains("no frame was recorded"), "{code} {said}");
+}
+
+/// More than 65 535 tiles, views, a pass in two parts with a secondary command buffer (examples/frame_parts.rs).
+#[test]
+fn layers_views_and_parts_are_told_apart() {
+    let folder = Folder::new();
+    let program = example("frame_parts");
+    let (code, text) = folder.run(&format!("run --frame 0-100 --capture odd -- {}", program.display()), &[]);
+    assert_eq!(code, 0, "{text}");
+    let (code, text) = folder.run("frame odd -o odd.html", &[]);
+    assert_eq!(code, 0, "{text}");
+    let page = Page::read(std::fs::read_to_string(folder.path("odd.html")).unwrap());
+    let [layers, views, parts] = [0, 1, 2].map(|n| &page.passes()[n]);
+    // 9 × 4 tiles of 2048 layers; only the last block of the last one has changed, in the clear.
+    assert_eq!((layers["layers"].as_u64(), layers["tiles"].as_array().unwrap().len()), (Some(2048), 73728));
+    let c = page.chunk(&format!("c{}", layers["changes"][0].as_u64().unwrap()));
+    let mut expected = [1u32.to_le_bytes(), 73727u32.to_le_bytes()].concat();
+    expected.extend([0, 0]);
+    expected.extend([0; 31]);
+    expected.push(0x80);
+    expected.extend([255; 16]);
+    assert_eq!(c, expected);
+    let history = |at: &str, command: usize| -> Vec<(u64, String, u8)> {
+        let (code, text) = folder.run(&format!("frame odd --pixel {at} --json"), &[]);
+        assert_eq!(code, 0, "{text}");
+        let events: Vec<Value> = serde_json::from_str(&text).unwrap();
+        let own = events.into_iter().filter(|e| e["command"] == command && e["step"] != 0);
+        own.map(|e| {
+            let after = e["colors"][0]["after"][0].as_u64().unwrap() as u8;
+            (e["layer"].as_u64().unwrap(), e["result"].as_str().unwrap().to_string(), after)
+        })
+        .collect()
+    };
+    let number = |label: &str| {
+        page.data["lines"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .position(|l| l["label"] == label && !l["pass"].is_null())
+            .unwrap()
+    };
+    let told = |layer: u64, result: &str, red: u8| (layer, result.to_string(), red);
+    assert_eq!(history("575,255", number("layers")), [told(2047, "changed", 255)]);
+    // Each view has its own fragments and geometry.
+    let draw = &views["commands"][0];
+    assert_eq!(["covered", "shaded", "passed"].map(|k| draw["sums"][k].as_u64().unwrap()), [256; 3]);
+    let meshes = draw["draw"]["mesh_out"].as_array().unwrap();
+    assert_eq!(meshes.iter().map(|m| m["view"].as_u64().unwrap()).collect::<Vec<_>>(), [0, 1]);
+    assert_eq!(history("8,4", number("views")), [told(0, "passed", 51), told(1, "passed", 51)]);
+    // Two draws of one pass: 0.2 of 255; half of white over it.
+    let labels: Vec<&str> =
+        parts["commands"].as_array().unwrap().iter().map(|c| c["label"].as_str().unwrap()).collect();
+    assert_eq!(labels, ["parts", "rest"]);
+    assert_eq!(history("8,4", number("parts")), [told(0, "passed", 51), told(0, "passed", 153)]);
+    assert_eq!(history("23,11", number("parts")), [told(0, "passed", 51)]);
+    assert_eq!(page.data["left_out"], serde_json::json!([]));
+}
+
+/// A frame of 1000 draws, and what pages leave out that may not be so large.
+#[test]
+fn a_page_keeps_its_limit_and_says_what_it_lacks() {
+    let folder = Folder::new();
+    let (code, text) = folder.run("run --frame 0-100 --capture many -- PROGRAM out.bin 1000", &[]);
+    assert_eq!(code, 0, "{text}");
+    let size = |line: &str| {
+        let (code, text) = folder.run(line, &[]);
+        assert_eq!(code, 0, "{text}");
+        let text = std::fs::read_to_string(folder.path("many.html")).unwrap();
+        (text.len(), Page::read(text))
+    };
+    let (bytes, page) = size("frame many -o many.html");
+    assert!(bytes < 5_000_000, "{bytes}");
+    assert_eq!(page.passes()[0]["commands"].as_array().unwrap().len(), 1001);
+    assert_eq!(page.data["left_out"], serde_json::json!([]));
+    // Without fragments it fits, and has what passes end with.
+    let (bytes, page) = size("frame many -o many.html --limit 1");
+    assert!(bytes <= 1_000_000, "{bytes}");
+    let left_out = page.data["left_out"].as_array().unwrap();
+    assert!(left_out.iter().any(|l| l.as_str().unwrap().starts_with("fragments")), "{left_out:?}");
+    // A record without room: what is not there is said, and nothing is made up.
+    let (code, text) =
+        folder.run("run --frame 0-100 --capture short -- PROGRAM out.bin 100", &[("TUFF_FRAME_MIB", "1")]);
+    assert!(code == 0 && text.contains("of the record of frames was left out"), "{code} {text}");
+    let (code, text) = folder.run("frame short -o short.html", &[]);
+    assert_eq!(code, 0, "{text}");
+    let page = Page::read(std::fs::read_to_string(folder.path("short.html")).unwrap());
+    let left_out = page.data["left_out"].to_string();
+    assert!(left_out.contains("tiles of") && left_out.contains("TUFF_FRAME_MIB was reached"), "{left_out}");
+}
+
+/// RenderDoc's history of pixels (docs/examples/renderdoc_history.py) has the same draws, primitives, results and values.
+#[test]
+fn renderdoc_tells_the_same_history() {
+    let test = "renderdoc_tells_the_same_history";
+    if !Path::new("/usr/lib/python3/dist-packages/renderdoc.so").exists() {
+        return not_run::say(test, "Debian's python3-renderdoc");
+    }
+    let pixels = ["8,4", "24,7", "16,7", "41,20", "40,20", "3,30", "63,3", "65,33", "0,0"];
+    let folder = Folder::new();
+    let (code, text) = folder.run("run --frame 0-100 --capture scene -- PROGRAM out.bin", &[]);
+    assert_eq!(code, 0, "{text}");
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/examples/renderdoc_history.py");
+    let mut renderdoc = Command::new(env!("CARGO_BIN_EXE_tuff"));
+    renderdoc
+        .args(["run", "--"])
+        .args(["timeout", "300", "/usr/bin/python3"])
+        .arg(script)
+        .arg(pixels.join(";"));
+    // Which frame does not matter: all are the same.
+    renderdoc.arg("60").arg(example("frame")).arg(folder.path("again.bin")).arg("again");
+    let done = renderdoc.env("HOME", folder.0.path()).output().unwrap();
+    assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+    let text = String::from_utf8(done.stdout).unwrap();
+    let all: Vec<Value> =
+        text.lines().filter(|l| l.starts_with('{')).map(|l| serde_json::from_str(l).unwrap()).collect();
+    // Fragments of draws that the scissor let through.
+    let fragments = |e: &&Value| e["draw"].is_number() && e["result"] != "scissored";
+    let numbers = |v: &Value| -> Vec<f32> {
+        v.as_array().unwrap().iter().map(|n| n.as_f64().unwrap() as f32).collect()
+    };
+    let mut compared = 0;
+    for at in pixels {
+        let theirs: Vec<&Value> = all.iter().filter(|e| e["pixel"] == at).filter(fragments).collect();
+        let events = folder.history(at);
+        let ours: Vec<&Value> =
+            events.iter().filter(|e| e["command"] == PASS && e["primitive"].is_number()).collect();
+        assert_eq!(ours.len(), theirs.len(), "{at}: {ours:#?} {theirs:#?}");
+        for (i, (own, their)) in ours.iter().zip(&theirs).enumerate() {
+            let why = || format!("{at}: {own:#?} {their:#?}");
+            assert_eq!(own["step"].as_u64().unwrap() - 1, their["draw"].as_u64().unwrap(), "{}", why());
+            assert_eq!(own["primitive"], their["primitive"], "{}", why());
+            let colour = &own["colors"][0];
+            let bytes = |k: &str| -> Vec<f32> { numbers(&colour[k]).iter().map(|v| v / 255.0).collect() };
+            // RenderDoc replays the fragments of a draw one by one, and writes depth as it does: what the second does it
+            // only knows from the end.
+            if i > 0 && theirs[i - 1]["draw"] == their["draw"] {
+                assert_eq!(bytes("after"), numbers(&their["after"]["colour"]), "{}", why());
+                continue;
+            }
+            assert_eq!(own["result"], their["result"], "{}", why());
+            assert_eq!(bytes("before"), numbers(&their["before"]["colour"]), "{}", why());
+            if own["result"] == "passed" && theirs.get(i + 1).is_none_or(|n| n["draw"] != their["draw"]) {
+                assert_eq!(bytes("after"), numbers(&their["after"]["colour"]), "{}", why());
+            }
+            if colour["output"].is_array() && own["result"] != "discarded" {
+                let words = colour["output"].as_array().unwrap().iter();
+                let output: Vec<f32> = words.map(|w| f32::from_bits(w.as_u64().unwrap() as u32)).collect();
+                assert_eq!(output, numbers(&their["shader"]["colour"]), "{}", why());
+            }
+            if let Some(depth) = own["depth"].as_f64().filter(|_| own["result"] != "discarded") {
+                let tests = their["shader"]["depth"].as_f64().unwrap();
+                // Draws without a depth test have none.
+                assert!(tests == depth || tests == 0.0, "{}", why());
+            }
+            compared += 1;
+        }
+    }
+    assert_eq!(compared, 10);
 }

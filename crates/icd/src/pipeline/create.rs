@@ -458,9 +458,7 @@ impl Source {
 
     /// The program with notes, if that is wanted: of waves as wide as they are without, so that the same invocations share a warp.
     fn debugged(&self, stage: Stage, program: &Program, options: &Options) -> Option<Arc<Program>> {
-        let target = machine::debugger::target().filter(|t| t.is_of(stage))?;
-        let (width, notes) = (WaveWidth::Lanes(program.lanes), Some(target));
-        let options = Options { width, notes, ..*options };
+        let target = machine::debugger::target()?;
         let source = machine::debugger::Source {
             stage,
             entry: &self.entry,
@@ -468,6 +466,15 @@ impl Source {
             spec: &self.spec,
             words: self.code.module.words(),
         };
+        // No target names an invocation of these.
+        if !matches!(stage, Stage::Vertex | Stage::Fragment) && !stage.has_workgroups() {
+            machine::debugger::cannot(&source, &"shaders of this stage are not debugged");
+        }
+        if !target.is_of(stage) {
+            return None;
+        }
+        let (width, notes) = (WaveWidth::Lanes(program.lanes), Some(target));
+        let options = Options { width, notes, ..*options };
         match shader::compile(&self.code.module, &options) {
             Ok(noted) => {
                 let noted = Arc::new(noted);

@@ -25,7 +25,8 @@ pub struct Picture {
     /// Depth and numbers outside 0 … 1 are stretched: the least and the greatest.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub range: Option<[f32; 2]>,
-    pub data: Blob,
+    /// `None`: there was no room.
+    pub data: Option<Blob>,
 }
 
 /// What a view shows now.
@@ -44,7 +45,7 @@ pub fn of_view(record: &Record, view: &ImageView) -> Vec<Picture> {
             let flat = image.extent[2] == 1;
             let (array, z) = if flat { (range.base_array_layer + layer, 0) } else { (0, layer) };
             let Some(made) = made(surface, array, z, depth) else { continue };
-            let Some(data) = record.once(&made.rgba) else { continue };
+            let data = record.once(&made.rgba);
             let of = [surface.extent[0], surface.extent[1]];
             all.push(Picture { level, layer, size: made.size, of, range: made.range, data });
         }

@@ -40,6 +40,11 @@ impl FormatFact {
     }
 }
 
+/// Planes of attachments of a pass that is recorded: streams number them by a byte.
+pub const MOST_PLANES: usize = 255;
+/// Draws and views of a command whose geometry is kept.
+const MOST_MESHES: usize = 256;
+
 /// A command of a pass.
 #[derive(Serialize)]
 pub struct CommandFact {
@@ -165,10 +170,9 @@ impl PassRecord {
 
     /// What the last draw's geometry has made.
     pub fn made(&mut self, out: MeshOut, of: (u32, Option<u32>)) {
-        let fact = out.fact(&self.to, of);
-        if let (Some(fact), Some(d)) = (fact, self.commands.last_mut().and_then(|c| c.draw.as_mut())) {
-            d.mesh_out.push(fact);
-        }
+        let draw = self.commands.last_mut().and_then(|c| c.draw.as_mut());
+        let Some(d) = draw.filter(|d| d.mesh_out.len() < MOST_MESHES) else { return };
+        d.mesh_out.extend(out.fact(&self.to, of));
     }
 
     /// An op has been gathered, of the last command.

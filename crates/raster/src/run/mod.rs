@@ -4,31 +4,32 @@
 //! keeps its lists of primitives until the last part ends. Nothing but state may be recorded between the parts.
 
 mod flush;
+mod gather;
 mod tile;
 
 use crate::draw::{Draw, Kept, What};
 use crate::drawn::{Drawn, Draws, Ended, Seen};
 use crate::facts::{self, DrawFacts, PassFacts};
-use crate::geometry::bin::{Bins, Entries, Full, Tiles};
+use crate::geometry::bin::Tiles;
 use crate::geometry::feedback::Feedback;
-use crate::geometry::{self, Batch, GeometryContext, mesh, traffic};
+use crate::geometry::{self, Batch, GeometryContext, mesh};
 use crate::pass::{self, Rendering};
 use crate::picture;
-use crate::record::PassRecord;
 use crate::record::mesh::MeshOut;
+use crate::record::{MOST_PLANES, PassRecord};
 use crate::recorded::{self, PassLine};
 use crate::regions::Collected;
 use crate::statistics::{Epochs, Views};
 use crate::tile::Scratches;
-use crate::tile::item::Item;
 use crate::tile::item::op::{Gathered, Op};
 use crate::tile::item::plan::{Plan, Plans};
 use crate::tile::memory::clear::Clear;
 use crate::tile::memory::expand::Aside;
 use crate::tile::memory::target::Targets;
+use crate::tile::record::planes;
 use ash::vk;
-use counters::model::{BEAT, LINE};
-use counters::{Counts, Curve, Event, Phase, Unit};
+use counters::model::BEAT;
+use counters::{Event, Phase, Unit};
 use machine::facts::{Finder, Uses};
 use machine::host::DeviceHost;
 use machine::instrumentation::{Active, Work};
@@ -43,13 +44,6 @@ use smallvec::SmallVec;
 use std::collections::HashSet;
 use std::sync::Arc;
 use wave::{Fault, Table};
-
-/// Primitives gathered before tiles are drawn even though the pass goes on, and words of their lists.
-const MANY: usize = 1 << 20;
-const MANY_WORDS: usize = 1 << 26;
-
-/// Primitives of several draws that lie together.
-const OPEN: usize = 1 << 15;
 
 /// What tiles are written for.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -158,7 +152,7 @@ impl Used {
 
 impl PassRun {
     /// `facts`: what it shows, what its regions count and facts about it are wanted when it ends. `observed`: somebody looks at counters.
-    /// `record`: its frame is recorded there.
+    /// `record`: its frame is recorded there, unless it has too many attachments for that.
     pub fn new(
         rendering: &Arc<Rendering>,
         line: &Line,
@@ -170,6 +164,7 @@ impl PassRun {
     ) -> PassRun {
         let captured = facts.is_some();
         let mut targets = Targets::new(rendering, observed);
+        let record = record.filter(|_| planes(&targets).count() <= MOST_PLANES);
         targets.recorded = record.is_some();
         let within = observed.then_some(targets.within);
         let (area, grid) = (targets.area, targets.grid);
@@ -415,129 +410,6 @@ impl PassRun {
     fn work(&self, d: &Draw, place: &Place) -> Work {
         let draw = Some((self.drew, place.labels().joined(), d.title()));
         Work { label: self.labels.joined(), workload: self.name(), draw }
-    }
-
-    /// Takes what geometry has made of a draw, or of a part of it: what `batch` has since the draw began.
-    fn gather(&mut self, shared: &Shared, made: &Made, batch: &mut Box<Batch>) -> Result<(), Blame> {
-        let d = made.draw;
-        let cell = self.epochs.cell(made.view);
-        let l2 = shared.l2();
-        if l2.is_none() && made.told.is_none() {
-            batch.counts.finish_plain(self.epochs.at(cell));
-        } else {
-            let (all, curve) = match l2 {
-                Some(mut l2) => l2.count(|l2, held| batch.counts.finish(&d.pipeline, Some((l2, held)))),
-                None => (batch.counts.finish(&d.pipeline, None), Curve::default()),
-            };
-            self.drawn.curve(&curve);
-            self.epochs.add_at(cell, &all);
-            self.drawn.binned(cell, made.told, &all, shared.model);
-            self.draws.add(made.told, &all);
-        }
-        let (mut from, all) = (batch.before, batch.prims.len());
-        let mut counts = None;
-        if self.targets.observed {
-            let own = std::mem::take(&mut batch.counts);
-            self.drawn.between(cell, own.between(&d.pipeline.vertex, (all - from) as u64));
-            counts = Some(Arc::new(own));
-        } else if shared.observed.counts() || d.instrumentation.is_some() {
-            batch.counts = Default::default();
-        } else {
-            batch.counts.clear_plain();
-        }
-        // What comes next of the draw, if it is large, comes after this.
-        batch.before = all;
-        if d.state.raster.discard || from == all {
-            return Ok(());
-        }
-        let item = |batch, bins| {
-            let mut item = Item {
-                draw: d.clone(),
-                tables: made.tables.into(),
-                batch,
-                counts: counts.clone(),
-                bins,
-                serial: debugger::item(crate::serial()),
-                view: made.view,
-                plan: made.plan.clone(),
-                place: made.place.clone(),
-                instrumentation: None,
-            };
-            item.instrument(made.active, made.index);
-            Op::Draw(item)
-        };
-        let area = self.targets.area;
-        let tiles = self.tiles.of_layers(made.layers);
-        let at = (self.subpass, cell);
-        let blame = |_| Blame::memory("lists of primitives by tile").at(made.place);
-        let g = &mut self.gathered;
-        if let Some(entries) = g.lists.add(tiles, batch, from..all, area, g.ops.len()).map_err(blame)? {
-            g.push(at, item(self.scratches.none(), None), made.told);
-            self.record.iter_mut().for_each(|r| r.gathered());
-            if self.listed(all - from, tiles, entries, made.told, cell) {
-                self.gathered.close(batch);
-                return self.flush(shared, true, Until::Room);
-            }
-            if all >= OPEN {
-                self.gathered.close(batch);
-            }
-            return Ok(());
-        }
-        // Lists of its own.
-        let mut size = all - from;
-        let closed = g.close(batch);
-        let batch = closed.unwrap_or_else(|| std::mem::replace(batch, Batch::recycled()).into());
-        while from < all {
-            let range = from..all.min(from + size);
-            let bins = match Bins::new(shared, &batch, range.clone(), area, tiles) {
-                Ok(bins) => bins,
-                Err(Full::Entries) => {
-                    size = range.len().div_ceil(2);
-                    continue;
-                }
-                Err(Full::Memory) => return Err(blame(Full::Memory)),
-            };
-            from = range.end;
-            let entries = bins.entries();
-            let g = &mut self.gathered;
-            g.lists.add_everywhere(g.ops.len());
-            g.push_closed(at, item(batch.clone(), Some(bins)), made.told);
-            self.record.iter_mut().for_each(|r| r.gathered());
-            if self.listed(range.len(), tiles, entries, made.told, cell) {
-                self.flush(shared, true, Until::Room)?;
-            }
-        }
-        Ok(())
-    }
-
-    /// So many primitives have been sorted into lists of tiles. True: there are so many by now that tiles are to be drawn.
-    fn listed(
-        &mut self,
-        primitives: usize,
-        tiles: Tiles,
-        entries: Entries,
-        told: Option<usize>,
-        cell: usize,
-    ) -> bool {
-        if self.targets.observed {
-            self.count_lists(entries.told, told, cell);
-        }
-        self.primitives += primitives;
-        // As if each draw had a list for each tile: where a pass is cut does not depend on how they are kept.
-        self.words += tiles.count() + 1 + entries.kept;
-        self.primitives > MANY || self.words > MANY_WORDS
-    }
-
-    /// So many references were written into lists of tiles.
-    fn count_lists(&mut self, entries: u64, told: Option<usize>, cell: usize) {
-        let bytes = entries * traffic::ENTRY;
-        let mut c = Counts::default();
-        c[Event::BinEntries] += entries;
-        c[(Phase::Binning, Unit::L2WriteLookups)] += bytes.div_ceil(LINE);
-        c[(Phase::Binning, Unit::ExtWrites)] += bytes.div_ceil(LINE);
-        self.epochs.add_at(cell, &c);
-        self.draws.add(told, &c);
-        self.drawn.between(cell, bytes);
     }
 
     pub fn clear(&mut self, attachments: &[vk::ClearAttachment], rects: &[vk::ClearRect], place: &Place) {

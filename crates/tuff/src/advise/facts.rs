@@ -1,4 +1,6 @@
-//! The facts of a capture: `facts.json` (docs/capture.md).
+//! The facts of a capture: `facts.json` (docs/capture.md). These structures are the reader's: the driver's (`machine::facts`,
+//! `raster::facts`) borrow names that live as long as it does, and write more; these own what they read of a file that anybody may have
+//! made, and take only what rules look at. Every scene of advice's tests goes through both.
 
 use client::{Error, Result};
 use counters::work::Counted;

@@ -111,6 +111,7 @@ pub struct Recorded {
     data: File,
     size: u64,
     path: PathBuf,
+    capture: PathBuf,
 }
 
 impl Recorded {
@@ -136,7 +137,20 @@ impl Recorded {
             all.push(one);
         }
         all.sort_by_key(|l| l.of.order);
-        Ok(Recorded { lines: all, data, size, path })
+        Ok(Recorded { lines: all, data, size, path, capture: capture.into() })
+    }
+
+    /// The capture's folder.
+    pub fn capture(&self) -> &Path {
+        &self.capture
+    }
+
+    /// Render passes, in order.
+    pub fn passes(&self) -> impl Iterator<Item = &Pass> {
+        self.lines.iter().filter_map(|l| match &l.what {
+            What::Pass(p) => Some(&**p),
+            What::Other(_) => None,
+        })
     }
 
     /// Bytes of the file of bytes.

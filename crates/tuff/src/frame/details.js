@@ -1,5 +1,6 @@
 // Everything about the command that is shown, beside its picture.
 function pairs(title, rows) {
+  if (!rows.length) return "";
   return el("div", {}, el("h3", {}, title), el("table", {}, ...rows.filter(r => r[1] !== undefined && r[1] !== null && r[1] !== "").map(([k, v]) => el("tr", {}, el("th", {}, k), el("td", { class: "v" }, v instanceof Node ? v : String(v))))));
 }
 const yes = v => v ? "yes" : "no";
@@ -71,7 +72,8 @@ function resource(bindings, b) {
 }
 
 async function showBindings(bindings, to) {
-  if (!bindings.bound.length && !bindings.push.length) to.append(el("p", { class: "soft" }, "Nothing is bound that the shaders name."));
+  const push = bindings.push || [];
+  if (!bindings.bound.length && !push.length) to.append(el("p", { class: "soft" }, "Nothing is bound that the shaders name."));
   for (const b of bindings.bound) {
     const r = resource(bindings, b), box = el("div", {});
     const element = b.element ? `[${b.element}]` : "";
@@ -86,9 +88,9 @@ async function showBindings(bindings, to) {
     }
     to.append(box);
   }
-  if (bindings.push.length) {
+  if (push.length) {
     const list = bindings.shaders.map(s => frame.shaders[s.module]?.push).find(p => p && p.length);
-    const data = Uint8Array.from(bindings.push);
+    const data = Uint8Array.from(push);
     to.append(el("h3", {}, "Push constants"), list ? fields(list, data) : hex(data));
   }
 }

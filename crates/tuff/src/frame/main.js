@@ -17,11 +17,14 @@ async function begin() {
   $("theme").textContent = { dark: "☾", light: "☀" }[theme] || "◐";
   frame = JSON.parse(new TextDecoder().decode(await unpack("main")));
   $("title").textContent = frame.title;
+  $("command").textContent = $("command").title = frame.command || "";
   if (frame.left_out.length) { $("left_out").hidden = false; $("left_out").textContent = "Left out of this page: " + frame.left_out.join("; ") + "."; }
   passes = frame.passes.map(p => new Pass(p));
   listAll();
   keys();
-  const first = rows.findIndex(r => r.pass !== undefined && r.step > 0 && passes[r.pass].data.commands[r.step - 1]?.kind === "draw");
+  // The first draw that has fragments, or else the first.
+  const draw = r => r.kind === "draw", some = rows.findIndex(r => draw(r) && r.sums);
+  const first = some < 0 ? rows.findIndex(draw) : some;
   // #row/tab/x,y: a place that somebody has kept.
   const wanted = /^#(\d+)(?:\/(\w+))?(?:\/(\d+),(\d+))?/.exec(location.hash);
   if (wanted?.[2]) at.tab = wanted[2];
@@ -52,14 +55,14 @@ function listAll() {
     add({ line: n, pass: line.pass, step: 0, text: `Render pass ${line.name}`, group: true, deep });
     pass.data.commands.forEach((c, k) => {
       const label = c.label.startsWith(prefix) ? c.label.slice(prefix.length) : c.label === line.label ? "" : c.label;
-      add({ line: n, pass: line.pass, step: k + 1, text: c.name, kind: c.kind, deep: inner(label), sums: c.sums });
+      add({ line: n, pass: line.pass, step: k + 1, text: c.name, shown: c.name.replace(/^vkCmd(?=Draw)/, ""), kind: c.kind, deep: inner(label), sums: c.sums });
     });
     add({ line: n, pass: line.pass, step: pass.steps - 1, text: "end of the pass", kind: "end", deep: deep + 1 });
   });
   rows.forEach((r, i) => {
-    const note = r.sums ? many(r.sums.shaded || r.sums.covered) : "";
+    const note = r.sums ? many(r.sums.shaded || r.sums.covered) : r.kind === "draw" ? "0" : "";
     r.element = el("div", { class: "row" + (r.group ? " group" : "") + (r.label ? " label" : ""), role: "treeitem", "aria-level": r.deep + 1, title: r.text, onclick: () => choose(i) },
-      el("span", { class: "n" }, r.label ? "" : String(i)), el("span", { class: "t" }, r.text), el("span", { class: "f", title: "fragments" }, note));
+      el("span", { class: "n" }, r.label ? "" : String(i)), el("span", { class: "t" }, r.shown || r.text), el("span", { class: "f", title: "fragments" }, note));
     r.element.style.paddingLeft = 4 + r.deep * 14 + "px";
   });
   $("list").replaceChildren(...rows.map(r => r.element));
@@ -86,7 +89,7 @@ async function choose(i) {
     await pass.load();
     if (mine !== turn) return;
     if (before?.pass !== r.pass) { at.plane = firstPlane(pass, r); at.layer = 0; at.sample = 0; at.pixel = null; at.zoom = 0; }
-    pass.go(r.step);
+    if (pass.w * pass.h <= MOST_PIXELS) pass.go(r.step);
     $("picture").hidden = false;
     tools(pass);
     await paint(mine);
@@ -114,12 +117,25 @@ function tools(pass) {
   $("tools").replaceChildren(...parts);
 }
 
+// More pixels than a page draws: 8192 × 8192.
+const MOST_PIXELS = 1 << 26;
+
+// Why a pass's attachments cannot be shown after a step; "": they can.
+function unseen(pass, step) {
+  if (pass.w * pass.h > MOST_PIXELS) return `${many(pass.w)} × ${many(pass.h)} pixels are more than this page draws; \`tuff frame --pixel X,Y\` tells what happens to one of them.`;
+  if (!["after", "before", "change"].includes(at.kind) || frame.attachments === "steps") return "";
+  if (frame.attachments === "none") return "Pictures of attachments are left out of this page.";
+  return at.kind === "after" && step === pass.steps - 1 ? "" : "This page has attachments as passes end, not after each command.";
+}
+
 async function paint(mine) {
   const r = rows[at.row];
   if (r.pass === undefined) return;
   const pass = passes[r.pass], canvas = $("canvas");
   if (!pass.data.planes.length || !pass.w || !pass.h) { $("legend").textContent = "The pass has no attachments."; canvas.width = canvas.height = 1; return; }
   at.plane = Math.min(at.plane, pass.data.planes.length - 1);
+  const why = unseen(pass, r.step);
+  if (why) { $("legend").textContent = at.legend = why; canvas.width = canvas.height = 1; $("cross").hidden = true; return; }
   let [pixels, legend] = [null, ""];
   const only = s => s === r.step, upTo = s => s <= r.step;
   if (at.kind === "before" && r.step > 0) {
@@ -179,7 +195,7 @@ function place(pass) {
 
 function readout(pass) {
   const parts = [at.legend || ""];
-  if (at.pixel) {
+  if (at.pixel && !unseen(pass, rows[at.row].step)) {
     const [x, y] = at.pixel;
     const several = pass.data.planes.filter(p => p.aspect === "colour").length > 1;
     const all = pass.data.planes.map((p, i) => p.stands_in ? null : `${p.aspect}${several && p.aspect === "colour" ? " " + p.attachment : ""} ${pass.value(i, at.layer, Math.min(at.sample, p.samples - 1), x, y).map(shown).join(", ")}`).filter(Boolean);

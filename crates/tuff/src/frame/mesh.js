@@ -118,6 +118,8 @@ async function showMesh(draw, state, to) {
     const o = await meshOut(draw, k);
     if (o) columns.append(outPanel(o, draw));
   }
+  const all = Math.max(draw.mesh_out.length, draw.call.draws);
+  if (all > 4) to.append(el("p", { class: "soft" }, `Of ${many(all)} draws and views, the first four that made vertices.`));
   if (!draw.mesh_out.length) columns.append(el("div", {}, el("h3", {}, "Vertices out"), el("p", { class: "soft" }, "None.")));
 }
 

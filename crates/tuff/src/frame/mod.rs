@@ -1,5 +1,6 @@
 //! `tuff frame`: a recorded frame as one page to step through, or a pixel's history as text (docs/frame.md).
 
+mod changes;
 mod data;
 mod fragments;
 mod page;
@@ -50,7 +51,12 @@ fn position(text: &str) -> std::result::Result<[i64; 2], String> {
 pub fn run(args: &Args) -> Result<()> {
     let recorded = Recorded::open(&args.capture, args.process)?;
     if let Some(at) = args.pixel {
-        let events = pixel::history(&recorded, at)?;
+        let (events, missing) = pixel::history(&recorded, at)?;
+        if missing > 0 {
+            eprintln!(
+                "tuff: {missing} streams of the pixel's tiles were not recorded: TUFF_FRAME_MIB was reached"
+            );
+        }
         match args.json {
             true => println!("{}", serde_json::to_string(&events).map_err(|e| Error(e.to_string()))?),
             false => print!("{}", pixel::text(&recorded, &events)),
@@ -60,6 +66,10 @@ pub fn run(args: &Args) -> Result<()> {
     let title = args.capture.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let to = args.output.clone().unwrap_or_else(|| args.capture.with_extension("frame.html"));
     let page = page::page(&recorded, &title, args.limit as usize * 1_000_000)?;
+    if page.len() > args.limit as usize * 1_000_000 {
+        let mb = page.len().div_ceil(1_000_000);
+        eprintln!("tuff: the page has {mb} MB, and nothing more could be left out");
+    }
     std::fs::write(&to, page).map_err(|e| Error::file(&to, e))?;
     eprintln!("tuff: {}", to.display());
     Ok(())

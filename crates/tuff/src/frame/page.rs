@@ -1,14 +1,16 @@
 //! The page of a frame: what it shows as JSON, and everything large in chunks that it unpacks when it needs them.
 
+use super::changes;
 use super::data::{Blob, Line, Pass, Recorded, Tile, What};
 use super::fragments::{Fragments, Sums, fits};
 use super::pool::{Pool, Ref, packed};
 use super::shaders::Shader;
-use super::tiles::{Change, Reader, lane, steps};
+use super::tiles::Reader;
 use crate::report::picture::base64;
 use client::{Error, Result};
 use serde_json::{Map, Value, json};
 use std::collections::{BTreeMap, HashMap};
+use std::ops::Range;
 
 const STYLE: &str = include_str!("page.css");
 const SCRIPTS: [&str; 6] = [
@@ -44,8 +46,11 @@ struct Build<'r> {
     pictures: Pool,
     shaders: Vec<Value>,
     known: HashMap<Blob, usize>,
+    /// By pass, its chunks of changes.
+    ranges: Vec<Range<usize>>,
     /// What the record lacks.
     lacks: Vec<String>,
+    missing: Missing,
 }
 
 /// The page, of at most so many bytes if leaving things out makes it so.
@@ -60,7 +65,9 @@ pub fn page(from: &Recorded, title: &str, most: usize) -> Result<String> {
         pictures: Pool::default(),
         shaders: vec![],
         known: HashMap::new(),
+        ranges: vec![],
         lacks: vec![],
+        missing: Missing::default(),
     };
     let mut lines = vec![];
     let mut passes = vec![];
@@ -97,6 +104,10 @@ impl Build<'_> {
                     if let Some(v) = more.get(key) {
                         out[key] = v.clone();
                     }
+                }
+                let details = more.get("details").and_then(Value::as_array).into_iter().flatten();
+                for why in details.filter(|d| d[0] == "not recorded").filter_map(|d| d[1].as_str()) {
+                    self.lacks.push(format!("render pass {}: {why}", of.name));
                 }
                 if let Some(v) = more.get("bindings") {
                     out["bindings"] = self.bindings(v.clone())?;
@@ -166,7 +177,7 @@ impl Build<'_> {
                 }
             }
             for c in &reader.told.changes {
-                let bytes = change(c, tile, pass);
+                let bytes = changes::bytes(c, tile, pass);
                 size += bytes.len();
                 waiting.push((c.step, bytes));
             }
@@ -186,6 +197,7 @@ impl Build<'_> {
         if missing > 0 {
             self.lacks.push(format!("{missing} tiles of {name} (TUFF_FRAME_MIB was reached)"));
         }
+        self.ranges.push(first..self.changes.len());
         Ok((Value::Array(places), sums, [first, self.changes.len()]))
     }
 
@@ -204,11 +216,14 @@ impl Build<'_> {
         if let Some(v) = d.remove("bindings") {
             d.insert("bindings".into(), self.bindings(v)?);
         }
-        let from = self.from;
+        let (from, missing) = (self.from, &mut self.missing);
         let mut replaced = |v: &mut Value| -> Result<()> {
             *v = match blob(v) {
                 Some(b) => packed_ref(self.meshes.blob(b, || from.bytes(b))?),
-                None => Value::Null,
+                None => {
+                    missing.meshes += 1;
+                    Value::Null
+                }
             };
             Ok(())
         };
@@ -235,10 +250,13 @@ impl Build<'_> {
         for s in v.get_mut("shaders").and_then(Value::as_array_mut).into_iter().flatten() {
             let module = s.get("module").and_then(blob);
             let number = module.map(|m| self.shader(m)).transpose()?;
+            self.missing.shaders += number.is_none() as usize;
             s["module"] = json!(number);
         }
         for b in v.get_mut("bound").and_then(Value::as_array_mut).into_iter().flatten() {
             let from = self.from;
+            let has_bytes = b.get("bytes").and_then(Value::as_u64).is_some_and(|n| n > 0);
+            self.missing.buffers += (has_bytes && b.get("data").is_none_or(Value::is_null)) as usize;
             if let Some(d) = b.get_mut("data") {
                 *d = match blob(d) {
                     Some(at) => packed_ref(self.buffers.blob(at, || from.bytes(at))?),
@@ -253,7 +271,10 @@ impl Build<'_> {
                     (Some(at), Some(size)) => {
                         packed_ref(self.pictures.blob(at, || png(&from.bytes(at)?, size))?)
                     }
-                    _ => Value::Null,
+                    _ => {
+                        self.missing.pictures += 1;
+                        Value::Null
+                    }
                 };
             }
         }
@@ -286,6 +307,7 @@ impl Build<'_> {
         (pool, of)
     }
 
+    /// The page, with everything left out that makes it larger than `most`.
     fn finish(
         mut self,
         title: &str,
@@ -293,103 +315,175 @@ impl Build<'_> {
         most: usize,
     ) -> Result<String> {
         let mut left_out = std::mem::take(&mut self.lacks);
-        let size = |chunks: &[Vec<u8>]| chunks.iter().map(|c| c.len().div_ceil(3) * 4 + 60).sum::<usize>();
-        let fixed = [("c", &self.changes), ("b", &self.buffers), ("t", &self.texts)];
-        let mut chunks: Vec<(&str, Vec<Vec<u8>>)> =
-            fixed.map(|(letter, pool)| (letter, pool.packed())).into();
-        let (mut meshes, mut pictures) = (self.meshes.packed(), self.pictures.packed());
-        let (pool, mut places) = self.fragments(passes.len());
-        let mut fragments = pool.packed();
-        drop(pool);
-        let base: usize = chunks.iter().map(|(_, c)| size(c)).sum::<usize>() + 1_000_000;
-        let over = |f: &[Vec<u8>], m: &[Vec<u8>], p: &[Vec<u8>]| base + size(f) + size(m) + size(p) > most;
-        if over(&fragments, &meshes, &pictures) {
-            left_out.push(
-                "what shaders gave for each fragment, and pixels' values between fragments of one draw"
-                    .into(),
-            );
-            for f in &mut self.fragments {
-                if let Some(read) = Fragments::read(&f.bytes) {
-                    f.bytes = read.without_colors();
-                }
-            }
-            let (pool, lean) = self.fragments(passes.len());
-            (fragments, places) = (pool.packed(), lean);
-        }
-        if over(&fragments, &meshes, &pictures) {
-            left_out.push("pictures of textures".into());
-            pictures.clear();
-        }
-        if over(&fragments, &meshes, &pictures) {
-            left_out.push("meshes".into());
-            meshes.clear();
-        }
-        if over(&fragments, &meshes, &pictures) {
-            left_out.push("fragments: overdraw, quads and histories of pixels".into());
-            fragments.clear();
-            places.iter_mut().for_each(Vec::clear);
-        }
-        chunks.extend([("m", meshes), ("p", pictures), ("f", fragments)]);
-        let mut passes = passes;
-        for (p, own) in passes.iter_mut().zip(places) {
-            p["fragments"] = Value::Array(own);
-        }
-        let data = json!({
-            "title": title, "version": env!("CARGO_PKG_VERSION"), "lines": lines, "passes": passes,
-            "shaders": self.shaders, "left_out": left_out,
-        });
-        let main = packed(data.to_string().as_bytes());
-        let mut bytes = String::new();
-        let mut add = |id: String, chunk: &[u8]| {
-            bytes.push_str(&format!("<script type=\"text/plain\" id=\"{id}\">"));
-            bytes.push_str(&base64(chunk));
-            bytes.push_str("</script>\n");
+        left_out.extend(self.missing.text());
+        let (fragments, places) = self.fragments(passes.len());
+        let mut chunks = Chunks {
+            changes: self.changes.packed(),
+            buffers: self.buffers.packed(),
+            texts: self.texts.packed(),
+            meshes: self.meshes.packed(),
+            pictures: self.pictures.packed(),
+            fragments: fragments.packed(),
         };
-        add("main".into(), &main);
-        for (letter, all) in &chunks {
-            for (n, c) in all.iter().enumerate() {
-                add(format!("{letter}{n}"), c);
+        let mut data = json!({
+            "title": title, "command": crate::report::capture::command(self.from.capture()), "version": env!("CARGO_PKG_VERSION"), "lines": lines, "passes": passes,
+            "shaders": self.shaders, "attachments": "steps",
+        });
+        set_places(&mut data, places);
+        let mut cuts = CUTS.iter();
+        if self.from.size() > LARGE {
+            left_out.extend(cuts.next().map(|(_, what)| what.to_string()));
+        }
+        loop {
+            data["left_out"] = json!(left_out);
+            let page = assembled(title, &data, &chunks);
+            if page.len() <= most {
+                return Ok(page);
             }
+            let Some((cut, what)) = cuts.next() else { return Ok(page) };
+            left_out.push((*what).into());
+            self.cut(*cut, &mut data, &mut chunks);
         }
-        let scripts = SCRIPTS.concat();
-        let parts = [
-            ("{{title}}", plain::xml(title)),
-            ("{{style}}", STYLE.into()),
-            ("{{data}}", bytes),
-            ("{{scripts}}", scripts),
-        ];
-        let (mut out, mut rest) = (String::new(), PAGE);
-        for (mark, part) in parts {
-            let (before, after) = rest.split_once(mark).unwrap_or((rest, ""));
-            out.push_str(before);
-            out.push_str(&part);
-            rest = after;
+    }
+
+    /// Leaves something out.
+    fn cut(&mut self, cut: Cut, data: &mut Value, chunks: &mut Chunks) {
+        let passes = data["passes"].as_array().map_or(0, Vec::len);
+        match cut {
+            Cut::Colours => {
+                for f in &mut self.fragments {
+                    if let Some(read) = Fragments::read(&f.bytes) {
+                        f.bytes = read.without_colors();
+                    }
+                }
+                let (pool, places) = self.fragments(passes);
+                chunks.fragments = pool.packed();
+                set_places(data, places);
+            }
+            Cut::Textures => chunks.pictures.clear(),
+            Cut::Meshes => chunks.meshes.clear(),
+            Cut::Fragments => {
+                chunks.fragments.clear();
+                set_places(data, vec![vec![]; passes]);
+            }
+            Cut::Steps => {
+                let ends = self.from.passes().zip(&self.ranges);
+                let ends =
+                    ends.flat_map(|(p, r)| self.changes.chunks()[r.clone()].iter().map(move |c| (p, c)));
+                chunks.changes = ends.map(|(p, c)| packed(&changes::ends(c, p))).collect();
+                data["attachments"] = json!("ends");
+            }
+            Cut::Attachments => {
+                chunks.changes.clear();
+                data["attachments"] = json!("none");
+            }
+            Cut::Buffers => chunks.buffers.clear(),
+            Cut::Texts => chunks.texts.clear(),
         }
-        out.push_str(rest);
-        Ok(out)
     }
 }
 
-/// A change as the page has it: step, tile, plane, sample, bits of blocks, and their pixels row by row.
-fn change(c: &Change, tile: usize, pass: &Pass) -> Vec<u8> {
-    let n = pass.planes[c.plane as usize].bytes;
-    let mut out = Vec::with_capacity(40 + c.blocks.len() * 16 * n);
-    out.extend(c.step.min(steps(pass)).to_le_bytes());
-    out.extend((tile as u16).to_le_bytes());
-    out.extend([c.plane, c.sample]);
-    let mut bits = [0u8; super::tiles::BLOCKS / 8];
-    c.blocks.iter().for_each(|(b, _)| bits[*b as usize / 8] |= 1 << (b % 8));
-    out.extend(bits);
-    for (_, xor) in &c.blocks {
-        let mut rows = vec![0; 16 * n];
-        for l in 0..16 {
-            let [x, y] = lane(l);
-            let to = (y * 4 + x) * n;
-            rows[to..to + n].copy_from_slice(&xor[l * n..(l + 1) * n]);
-        }
-        out.extend(rows);
+/// What is left out of a page that would be too large, in this order.
+#[derive(Clone, Copy)]
+enum Cut {
+    Colours,
+    Textures,
+    Meshes,
+    Fragments,
+    Steps,
+    Attachments,
+    Buffers,
+    Texts,
+}
+
+const CUTS: [(Cut, &str); 8] = [
+    (Cut::Colours, "what shaders gave for each fragment, and pixels' values between fragments of one draw"),
+    (Cut::Textures, "pictures of textures"),
+    (Cut::Meshes, "meshes"),
+    (Cut::Fragments, "fragments: overdraw, quads and histories of pixels"),
+    (Cut::Steps, "attachments between commands: what passes end with is there"),
+    (Cut::Attachments, "pictures of attachments"),
+    (Cut::Buffers, "contents of buffers"),
+    (Cut::Texts, "texts of shaders"),
+];
+
+/// Of each kind, packed.
+struct Chunks {
+    changes: Vec<Vec<u8>>,
+    buffers: Vec<Vec<u8>>,
+    texts: Vec<Vec<u8>>,
+    meshes: Vec<Vec<u8>>,
+    pictures: Vec<Vec<u8>>,
+    fragments: Vec<Vec<u8>>,
+}
+
+/// Where each pass's fragments are.
+fn set_places(data: &mut Value, places: Vec<Vec<Value>>) {
+    for (p, own) in data["passes"].as_array_mut().into_iter().flatten().zip(places) {
+        p["fragments"] = Value::Array(own);
     }
+}
+
+/// The page's text.
+fn assembled(title: &str, data: &Value, chunks: &Chunks) -> String {
+    let main = [packed(data.to_string().as_bytes())];
+    let kinds: [(&str, &[Vec<u8>]); 7] = [
+        ("main", &main),
+        ("c", &chunks.changes),
+        ("b", &chunks.buffers),
+        ("t", &chunks.texts),
+        ("m", &chunks.meshes),
+        ("p", &chunks.pictures),
+        ("f", &chunks.fragments),
+    ];
+    let mut bytes = String::new();
+    for (letter, all) in kinds {
+        for (n, chunk) in all.iter().enumerate() {
+            let id = if letter == "main" { letter.into() } else { format!("{letter}{n}") };
+            bytes.push_str(&format!("<script type=\"text/plain\" id=\"{id}\">"));
+            bytes.push_str(&base64(chunk));
+            bytes.push_str("</script>\n");
+        }
+    }
+    let scripts = SCRIPTS.concat();
+    let parts = [
+        ("{{title}}", plain::xml(title)),
+        ("{{style}}", STYLE.into()),
+        ("{{data}}", bytes),
+        ("{{scripts}}", scripts),
+    ];
+    let (mut out, mut rest) = (String::new(), PAGE);
+    for (mark, part) in parts {
+        let (before, after) = rest.split_once(mark).unwrap_or((rest, ""));
+        out.push_str(before);
+        out.push_str(&part);
+        rest = after;
+    }
+    out.push_str(rest);
     out
+}
+
+/// What the record has no bytes of.
+#[derive(Default)]
+struct Missing {
+    buffers: usize,
+    pictures: usize,
+    meshes: usize,
+    shaders: usize,
+}
+
+impl Missing {
+    fn text(&self) -> Option<String> {
+        let all = [
+            (self.shaders, "shaders"),
+            (self.buffers, "buffers"),
+            (self.pictures, "pictures of textures"),
+            (self.meshes, "tables of meshes"),
+        ];
+        let all: Vec<String> =
+            all.iter().filter(|(n, _)| *n > 0).map(|(n, what)| format!("{n} {what}")).collect();
+        (!all.is_empty()).then(|| format!("{} (TUFF_FRAME_MIB was reached)", all.join(", ")))
+    }
 }
 
 /// Four bytes a pixel as PNG.

@@ -1,6 +1,7 @@
 // A pass's attachments after each of its steps. What steps change is kept as exclusive or, so that a step forth and a step back are the
 // same. Fragments are unpacked tile by tile.
-const SIDE = 64;
+// Bytes of a change before its pixels: step, tile, plane, sample, a bit for each block.
+const HEAD = 42;
 
 class Pass {
   constructor(data) {
@@ -27,10 +28,10 @@ class Pass {
       if (!c) return;
       const v = view(c);
       let at = 0;
-      while (at + 40 <= c.length) {
+      while (at + HEAD <= c.length) {
         steps.push(v.getUint32(at, true));
         places.push([n, at]);
-        at += 40 + this.size(c, at);
+        at += HEAD + this.size(c, at);
       }
     });
     this.first = new Uint32Array(this.steps + 1);
@@ -43,8 +44,8 @@ class Pass {
 
   size(c, at) {
     let blocks = 0;
-    for (let i = 0; i < 32; i++) for (let b = c[at + 8 + i]; b; b &= b - 1) blocks++;
-    return blocks * 16 * this.data.planes[c[at + 6]].bytes;
+    for (let i = 0; i < 32; i++) for (let b = c[at + 10 + i]; b; b &= b - 1) blocks++;
+    return blocks * 16 * this.data.planes[c[at + 8]].bytes;
   }
 
   buffer(plane, layer, sample) {
@@ -58,11 +59,12 @@ class Pass {
   each(step, f) {
     for (let i = this.first[step]; i < this.first[step + 1]; i++) {
       const [n, at] = this.records[i], c = this.chunks[n];
-      const [layer, tx, ty] = this.data.tiles[c[at + 4] | c[at + 5] << 8], plane = c[at + 6], sample = c[at + 7];
+      const tile = (c[at + 4] | c[at + 5] << 8 | c[at + 6] << 16 | c[at + 7] << 24) >>> 0;
+      const [layer, tx, ty] = this.data.tiles[tile], plane = c[at + 8], sample = c[at + 9];
       const bytes = 16 * this.data.planes[plane].bytes;
-      let from = at + 40;
+      let from = at + HEAD;
       for (let b = 0; b < 256; b++) {
-        if (!(c[at + 8 + (b >> 3)] >> (b & 7) & 1)) continue;
+        if (!(c[at + 10 + (b >> 3)] >> (b & 7) & 1)) continue;
         f(plane, layer, sample, tx - this.x + (b & 15) * 4, ty - this.y + (b >> 4) * 4, c, from);
         from += bytes;
       }

@@ -51,9 +51,9 @@ struct Now {
     running: Vec<Vec<u8>>,
 }
 
-/// All events of a pixel in the frame.
-pub fn history(r: &Recorded, [x, y]: [i64; 2]) -> Result<Vec<Event>> {
-    let mut all = vec![];
+/// All events of a pixel in the frame, and how many streams of its tiles the record has no room for.
+pub fn history(r: &Recorded, [x, y]: [i64; 2]) -> Result<(Vec<Event>, usize)> {
+    let (mut all, mut missing) = (vec![], 0);
     let mut inside = false;
     for (command, line) in r.lines.iter().enumerate() {
         let What::Pass(pass) = &line.what else { continue };
@@ -66,26 +66,27 @@ pub fn history(r: &Recorded, [x, y]: [i64; 2]) -> Result<Vec<Event>> {
         layers.sort_unstable();
         layers.dedup();
         for layer in layers {
-            of_layer(r, (command, line, pass), layer, [x, y], &mut all)?;
+            missing += of_layer(r, (command, line, pass), layer, [x, y], &mut all)?;
         }
     }
     match inside {
-        true => Ok(all),
+        true => Ok((all, missing)),
         false => Err(Error(format!("no render pass of the frame has a pixel {x},{y}"))),
     }
 }
 
+/// Appends the events of a layer of a pass; how many streams are missing.
 fn of_layer(
     r: &Recorded,
     (command, line, pass): (usize, &Line, &Pass),
     layer: u32,
     [x, y]: [i64; 2],
     all: &mut Vec<Event>,
-) -> Result<()> {
+) -> Result<usize> {
     let here = |t: &&Tile| t.layer == layer && (t.x..t.x + 64).contains(&x) && (t.y..t.y + 64).contains(&y);
     let mut tiles: Vec<&Tile> = pass.tiles.iter().filter(here).collect();
     tiles.sort_by_key(|t| t.turn);
-    let Some(first) = tiles.first() else { return Ok(()) };
+    let Some(first) = tiles.first() else { return Ok(0) };
     let (block, lane) = place([(x - first.x) as usize, (y - first.y) as usize]);
     let mut reader = Reader::new(pass);
     for t in &tiles {
@@ -159,7 +160,7 @@ fn of_layer(
             });
         });
     }
-    Ok(())
+    Ok(tiles.iter().filter(|t| t.data.is_none()).count())
 }
 
 /// A depth as the tile has it, in 0 … 1.

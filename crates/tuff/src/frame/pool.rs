@@ -51,6 +51,10 @@ impl Pool {
         }
     }
 
+    pub fn chunks(&self) -> &[Vec<u8>] {
+        &self.chunks
+    }
+
     /// How many chunks there are.
     pub fn len(&self) -> usize {
         self.chunks.len()

@@ -7,7 +7,7 @@ views.push({
     const note = `${plural(a.items.length, 'item')}, what gains most first. Gains are of the modelled GPU: counts are changed as the cure would change them, and the schedule is run again.`;
     fill(root, el('p', { class: 'note' }, a.items.length ? note : 'No rule has anything to say.'),
       a.items.map((i, n) => this.item(a, i, n, a.items.slice(0, n).findIndex((e) => e.rule === i.rule && e.do === i.do))),
-      a.small ? el('p', { class: 'note' }, `${plural(a.small, 'item')} of little gain are left out: “tuff advise --all” has them.`) : null);
+      a.small ? el('p', { class: 'note' }, `${plural(a.small, 'item')} of little gain ${a.small === 1 ? 'is' : 'are'} left out: “tuff advise --all” has them.`) : null);
   },
 
   // `earlier`: an item that said the same of what to do and why.
@@ -35,7 +35,7 @@ views.push({
     ].filter(([n]) => n >= 1);
     return el('div', { class: 'bars gain' }, parts.map(([n, whole, words, of]) => [
       el('span', {}, `${words(n)} ${of}`),
-      el('div', { class: 'bar' }, whole ? el('i', { style: { width: Math.min(100, share(n, whole)) + '%', background: COLOURS.arithmetic } }) : null),
+      el('div', { class: whole ? 'bar' : '' }, whole ? el('i', { style: { width: Math.min(100, share(n, whole)) + '%', background: COLOURS.arithmetic } }) : null),
       el('span', { class: 'v' }, whole ? percent(share(n, whole)) : '')]));
   },
 

@@ -13,6 +13,10 @@ pub const FILE: &str = "capture.json";
 pub const SCHEDULE: &str = "schedule.json";
 /// There too: facts beside counters.
 pub const FACTS: &str = "facts.json";
+/// There too: what was run.
+pub const COMMAND: &str = "command.json";
+/// Bytes of such a file that are read.
+const MOST_COMMAND: u64 = 1 << 20;
 
 /// The counter that time is told by: the cycles in which the GPU does anything. Of what goes on at once each cycle is one workload's, so
 /// that workloads, runs and frames add up to the whole. (Where one ends and another begins is no such measure: they overlap.)
@@ -161,6 +165,31 @@ pub struct Regions {
     pub counters: Counters,
 }
 
+/// The text of [`COMMAND`]: the program and its arguments.
+pub fn command_text(program: &[String]) -> String {
+    serde_json::json!({ "command": program }).to_string()
+}
+
+/// The command line of a capture's program, as a shell reads it; `None`: the capture does not say.
+pub fn command(folder: &Path) -> Option<String> {
+    let file = folder.join(COMMAND);
+    if std::fs::metadata(&file).ok()?.len() > MOST_COMMAND {
+        return None;
+    }
+    let all: Value = serde_json::from_str(&std::fs::read_to_string(&file).ok()?).ok()?;
+    let words = all.get("command")?.as_array()?.iter();
+    Some(words.map(|w| quoted(w.as_str().unwrap_or_default())).collect::<Vec<_>>().join(" "))
+}
+
+/// A word of a command line, in quotes where it needs them.
+fn quoted(word: &str) -> String {
+    let plain = |c: char| c.is_alphanumeric() || "-_./=:,+@%".contains(c);
+    match !word.is_empty() && word.chars().all(plain) {
+        true => word.into(),
+        false => format!("'{}'", plain::line(word).replace('\'', "'\\''")),
+    }
+}
+
 /// A counter's value; one that is left out is 0.
 pub fn number(counters: &Counters, name: &str) -> f64 {
     counters.get(name).and_then(Value::as_f64).unwrap_or(0.0)
@@ -237,5 +266,20 @@ impl Workload {
 
     pub fn longest(&self) -> Option<&Job> {
         self.jobs.iter().max_by_key(|j| j.active_cycles)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_command_line_is_as_a_shell_reads_it() {
+        let folder = temporary::folder("tuff-command-").expect("a folder");
+        let words = ["./my program", "--c", "20", "it's", ""].map(String::from);
+        std::fs::write(folder.path().join(COMMAND), command_text(&words)).expect("a file");
+        assert_eq!(command(folder.path()).as_deref(), Some(r"'./my program' --c 20 'it'\''s' ''"));
+        std::fs::write(folder.path().join(COMMAND), "[1").expect("a file");
+        assert_eq!(command(folder.path()), None);
     }
 }

@@ -1,6 +1,6 @@
 //! What the page knows, as JSON that is small: counters by columns, names once.
 
-use super::capture::{ACTIVE, Capture, Counters, FACTS, Job, Regions, number};
+use super::capture::{ACTIVE, Capture, Counters, FACTS, Job, Regions, command, number};
 use super::{occupancy, picture, shaders, structures};
 use crate::advise::Advice;
 use crate::costs::Shader;
@@ -243,7 +243,7 @@ pub fn of(
     tell("advice".into());
     let advice = advice(c);
     Ok(json!({
-        "name": name, "gpu": c.gpu, "model": c.model, "captured": c.runs.is_some(),
+        "name": name, "command": c.runs.as_ref().and_then(|_| command(&c.folder)), "gpu": c.gpu, "model": c.model, "captured": c.runs.is_some(),
         "total": total,
         "workloads": workloads,
         "workloadCounters": names.columns(c.workloads.iter().map(|w| &w.counters), room).0,

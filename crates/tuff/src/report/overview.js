@@ -20,7 +20,7 @@ views.push({
       card(bytes(total('MaliExtBusWrBy')), 'written to memory'));
     cards.id = 'cards';
     fill(root, cards, this.first(c, elapsed),
-      el('section', { class: 'panel', id: 'in-words' }, el('h2', {}, 'In words'), el('ul', { class: 'words' }, this.words(c, elapsed).map((t) => el('li', {}, t)))),
+      el('section', { class: 'panel', id: 'in-words' }, el('h2', {}, 'In words'), el('ul', { class: 'words' }, this.words(c, elapsed).map((t) => el('li', {}, t))), c.command ? el('p', { class: 'dim', id: 'command' }, 'Program: ', el('code', {}, c.command)) : null),
       data.figures.map((f) => this.figure(f)),
       el('div', { class: 'grid' }, this.queues(c), this.dearest(w, elapsed)),
       all.length > 1 ? this.frameChart(all) : null,
@@ -46,7 +46,8 @@ views.push({
       const draws = c.draws.map((d, i) => i).filter((i) => c.draws[i][0] === pass);
       const top = draws.reduce((a, i) => (a < 0 || cores(i) > cores(a) ? i : a), -1);
       if (top >= 0) items.push(item('Dearest draw', `${drawOrder(c, top)}, ${drawTitle(c, top)}`, () => { go('table', { table: 'draws', filter: 'pass:' + pass }); }, `${percent(share(cores(top), p.cores))} of the pass’s cores’ cycles, of ${plural(draws.length, 'draw')}`));
-      const hot = hottestRegion(c, pass);
+      // What is hardly hotter than the rest is no place to look at.
+      const found = hottestRegion(c, pass), hot = found && found.times >= 1.5 ? found : null;
       if (hot) items.push(item('Hottest region', `pixels from ${hot.corner.join(', ')}`, () => go('regions', { pass, cursor: hot.cursor }), `${number(hot.times)} times the mean of ${plural(hot.count, 'region')}`));
       this.pictured = p.picture ? { p, hot } : null;
     }

@@ -3,7 +3,7 @@
 use super::merge::{self, Part};
 use super::private::{Kind, Private, Process};
 use crate::frame::FOLDER;
-use crate::report::capture::{FACTS, FILE, SCHEDULE};
+use crate::report::capture::{COMMAND, FACTS, FILE, SCHEDULE};
 use client::{Error, Result};
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -25,7 +25,7 @@ fn move_to(from: &Path, to: &Path) -> Result<()> {
     std::fs::copy(from, to).map(drop).map_err(|e| Error::file(to, e))
 }
 
-fn write(to: &Path, text: impl AsRef<[u8]>) -> Result<()> {
+pub fn write(to: &Path, text: impl AsRef<[u8]>) -> Result<()> {
     std::fs::write(to, text).map_err(|e| Error::file(to, e))
 }
 
@@ -61,7 +61,7 @@ pub fn counters(private: &Private, processes: &[Process], to: &Path) -> Result<b
 /// What of an earlier capture lies in a folder goes: the page would show it.
 fn emptied(folder: &Path) -> Result<()> {
     make(folder)?;
-    for name in [FILE, SCHEDULE, FACTS, FOLDER, "passes", "shaders"] {
+    for name in [FILE, SCHEDULE, FACTS, COMMAND, FOLDER, "passes", "shaders"] {
         let at = folder.join(name);
         let gone = if at.is_dir() { std::fs::remove_dir_all(&at) } else { std::fs::remove_file(&at) };
         match gone {

@@ -319,6 +319,10 @@ fn left(
                 let to = args.capture.clone().unwrap_or_else(|| private.whole());
                 let there = gather::capture(private, &processes, &to)?;
                 left.extend(there.then(|| to.join(report::capture::FILE)));
+                if there {
+                    let text = report::capture::command_text(&args.program);
+                    gather::write(&to.join(report::capture::COMMAND), text)?;
+                }
                 captured = there.then_some(to);
                 (there, "capture")
             }
