@@ -2,9 +2,9 @@
 
 use crate::generated::{address, command};
 use crate::gpu::{COLOUR, Gpu, Mapped, Viewed};
-use client::cooperative::{op, text};
 use ::vk as new;
 use ash::vk;
+use client::cooperative::{op, text};
 use new::DescriptorMappingSourceEXT as Source;
 use random::Random;
 use std::ffi::c_void;
