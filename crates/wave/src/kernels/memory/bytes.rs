@@ -1,28 +1,15 @@
 //! Loads and stores of one warp's bytes of which a lane has four or more: they are words in memory, taken apart and put together by
 //! vectors.
 
+use super::cell::Row;
 use super::warp::{self, Extent};
 use crate::kernels::regs::{dst32, src32};
 use crate::state::{At, State};
 use shader::bytecode::n_of;
 use simd::{Steps, ops};
-use std::mem::MaybeUninit;
 
 /// Words of a lane that sixteen of its bytes are.
 const MOST: usize = 4;
-
-/// A word of each lane.
-#[derive(Clone, Copy)]
-#[repr(align(64))]
-struct Row(MaybeUninit<[u32; 16]>);
-
-impl Row {
-    const NEW: Row = Row(MaybeUninit::uninit());
-    #[inline(always)]
-    fn at(&mut self) -> *mut u32 {
-        self.0.as_mut_ptr().cast()
-    }
-}
 
 /// Whether each of lanes `ex` has all `n` bytes in the region.
 #[inline(always)]

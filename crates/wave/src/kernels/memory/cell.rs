@@ -1,6 +1,7 @@
 //! Scalars in memory and in registers.
 
 use half::f16;
+use std::mem::MaybeUninit;
 
 /// One kind of scalar in memory. Accesses are unaligned and by raw pointer: other threads may write the same bytes at
 /// the same time, as on any GPU; the values then are whatever the CPU gives.
@@ -69,4 +70,17 @@ pub fn f32_to_f16(f: u32) -> u16 {
         return (f >> 16 & 0x8000) as u16 | 0x7E00 | (f >> 13 & 0x1FF) as u16;
     }
     f16::from_f32_const(f32::from_bits(f)).to_bits()
+}
+
+/// A word of each lane, for values on their way between memory and registers.
+#[derive(Clone, Copy)]
+#[repr(align(64))]
+pub struct Row(MaybeUninit<[u32; 16]>);
+
+impl Row {
+    pub const NEW: Row = Row(MaybeUninit::uninit());
+    #[inline(always)]
+    pub fn at(&mut self) -> *mut u32 {
+        self.0.as_mut_ptr().cast()
+    }
 }

@@ -1,7 +1,7 @@
 //! Loads and stores of one warp's 16-bit scalars. Those of a lane that follow each other in pairs are words in memory: two at once, and
 //! converted by vectors. (No closures around those: one that stays a function of its own has not the level's instructions.)
 
-use super::cell::C16;
+use super::cell::{C16, Row};
 use super::linear::store_values;
 use super::warp::{self, Extent};
 use crate::kernels::mask::Bits;
@@ -11,23 +11,9 @@ use shader::bytecode::{Reg, mem_of, n_of};
 use shader::ir::Mem;
 use simd::Steps;
 use simd::ops;
-use std::mem::MaybeUninit;
 
 /// Words of a lane that sixteen of its scalars are.
 const MOST: usize = 8;
-
-/// A word of each lane.
-#[derive(Clone, Copy)]
-#[repr(align(64))]
-struct Row(MaybeUninit<[u32; 16]>);
-
-impl Row {
-    const NEW: Row = Row(MaybeUninit::uninit());
-    #[inline(always)]
-    fn at(&mut self) -> *mut u32 {
-        self.0.as_mut_ptr().cast()
-    }
-}
 
 /// Whether each of lanes `ex` has all `n` scalars in the region, and they are words.
 #[inline(always)]
