@@ -234,7 +234,8 @@ impl Tracker {
 
     /// Layouts that differ between the subpass and the last one before it that used the attachment.
     fn changes_between(&self, j: &Journal, targets: &[Target], s: usize, who: &Arc<Who>) {
-        for t in targets.iter().filter(|t| t.used.start < s && t.used.contains(&s)) {
+        let has = |t: &&Target| j.rendering.subpasses.get(s).is_some_and(|sub| t.is_in(sub));
+        for t in targets.iter().filter(|t| t.used.start < s && t.used.contains(&s)).filter(has) {
             let k = (t.aspect == Aspects::STENCIL) as usize;
             let layout = |s: usize| {
                 let uses = j.recorded.subpasses.get(s)?;
@@ -370,7 +371,8 @@ impl Tracker {
         let any = |of: &dyn Fn(&Drew) -> bool| items.iter().any(|i| matches!(i, Item::Draw(d) if of(d)));
         // Input attachments that earlier subpasses or commands wrote. Render passes alone say which ones there are.
         let reads = any(&|d| d.reads_inputs) && !j.recorded.attachments.is_empty();
-        let inputs = targets.iter().filter(|t| sub.inputs.contains(&Some(t.index)) && t.used.start != s);
+        let targets = || targets.iter().filter(|t| t.is_in(sub));
+        let inputs = targets().filter(|t| sub.inputs.contains(&Some(t.index)) && t.used.start != s);
         let reader = who(&j.begin, "input attachments");
         for t in inputs.filter(|_| reads) {
             let written = sub.colors.contains(&Some(t.index)) || sub.depth == Some(t.index);
@@ -380,7 +382,7 @@ impl Tracker {
             self.tell(&new, &found, false);
         }
         let writer = who(&j.begin, "draws");
-        for t in targets {
+        for t in targets() {
             let depth = match t.aspect {
                 Aspects::DEPTH => sub.depth == Some(t.index) && any(&|d| d.writes_depth),
                 Aspects::STENCIL => sub.stencil == Some(t.index) && any(&|d| d.writes_stencil),
