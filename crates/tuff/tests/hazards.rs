@@ -103,6 +103,7 @@ const SITUATIONS: &[(&str, &str, &[&str])] = &[
         "hazard",
         &["read-after-write", "visible: stage FRAGMENT_SHADER with INPUT_ATTACHMENT_READ"],
     ),
+    ("views_of_two_subpasses", "hazard", &["write-after-write: nothing orders"]),
     ("clear_outside_then_load", "hazard", &["read-after-write: nothing orders"]),
     ("submissions_without_a_barrier", "hazard", &["read-after-write: nothing orders"]),
     ("host_waits_between_submissions", "hazard", &["read-after-write: nothing orders"]),

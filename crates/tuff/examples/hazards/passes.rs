@@ -3,7 +3,7 @@
 use crate::Situation;
 use crate::world::*;
 use ash::vk;
-use client::graphics::Image;
+use client::graphics::{Image, ImageInfo};
 use client::{Error, Result};
 use vk::{
     AccessFlags as A1, AccessFlags2 as A, AttachmentLoadOp as Load, AttachmentStoreOp as Store,
@@ -69,6 +69,36 @@ fn build(
         let info = vk::FramebufferCreateInfo::default()
             .render_pass(pass)
             .attachments(&views)
+            .width(SIZE)
+            .height(SIZE)
+            .layers(1);
+        let frame = w.device.create_framebuffer(&info, None).map_err(Error::vk("vkCreateFramebuffer"))?;
+        Ok(Built { pass, frame })
+    }
+}
+
+/// A render pass of two subpasses without a dependency, which draw to these views of an image of two layers.
+fn build_views(w: &World, image: &Image, views: [u32; 2]) -> Result<Built> {
+    let attachments = [vk::AttachmentDescription::default()
+        .format(vk::Format::R8G8B8A8_UNORM)
+        .samples(vk::SampleCountFlags::TYPE_1)
+        .load_op(Load::CLEAR)
+        .store_op(Store::STORE)
+        .initial_layout(TARGET)
+        .final_layout(TARGET)];
+    let color = [vk::AttachmentReference { attachment: 0, layout: TARGET }];
+    let subpasses = [vk::SubpassDescription::default().color_attachments(&color); 2];
+    let mut multiview = vk::RenderPassMultiviewCreateInfo::default().view_masks(&views);
+    let info = vk::RenderPassCreateInfo::default()
+        .attachments(&attachments)
+        .subpasses(&subpasses)
+        .push_next(&mut multiview);
+    // SAFETY: plain calls with structures of this function.
+    unsafe {
+        let pass = w.device.create_render_pass(&info, None).map_err(Error::vk("vkCreateRenderPass"))?;
+        let info = vk::FramebufferCreateInfo::default()
+            .render_pass(pass)
+            .attachments(std::slice::from_ref(&image.view))
             .width(SIZE)
             .height(SIZE)
             .layers(1);
@@ -243,6 +273,18 @@ pub const ALL: &[Situation] = &[
         let first = w.graphics(false, "plain", Some((built.pass, 0)))?;
         let second = w.graphics(false, "input", Some((built.pass, 1)))?;
         let set = w.set(Bound { input: Some((&one, L::SHADER_READ_ONLY_OPTIMAL)), ..Bound::default() })?;
+        w.run(|r| pass(r, &built, || r.draw(first, set), Some(&|| r.draw(second, set))))
+    }),
+    ("views_of_two_subpasses", |w, fault| {
+        // Each view is loaded by the first subpass that has it: the twin's second view needs no dependency.
+        let info = ImageInfo::colour(vk::Format::R8G8B8A8_UNORM, [SIZE; 2]);
+        let target =
+            w.image(ImageInfo { layers: 2, usage: vk::ImageUsageFlags::COLOR_ATTACHMENT, ..info })?;
+        w.prepare(&[(&target, TARGET)])?;
+        let built = build_views(w, &target, [1, if fault { 3 } else { 2 }])?;
+        let first = w.graphics(false, "plain", Some((built.pass, 0)))?;
+        let second = w.graphics(false, "plain", Some((built.pass, 1)))?;
+        let set = w.set(Bound::default())?;
         w.run(|r| pass(r, &built, || r.draw(first, set), Some(&|| r.draw(second, set))))
     }),
     ("clear_outside_then_load", |w, fault| {
