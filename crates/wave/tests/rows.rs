@@ -8,7 +8,7 @@ use shader::ir::Mem;
 use wave::Status;
 
 const N: Reg = Reg::NONE;
-const MEMS: [Mem; 4] = [Mem::U8, Mem::U16, Mem::F16, Mem::B32];
+const MEMS: [Mem; 5] = [Mem::U8, Mem::U16, Mem::F16, Mem::B32, Mem::B64];
 const ROWS: usize = 16;
 
 /// Registers: offsets, addresses, strides, descriptors, rows from unit 128 on.
@@ -20,7 +20,7 @@ const UB: Reg = Reg(66 | Reg::UNIFORM);
 const STRIDE: Reg = Reg(68 | Reg::UNIFORM);
 const B: Reg = Reg(80);
 fn data(i: usize) -> Reg {
-    Reg(128 + i as u16 * 16)
+    Reg(128 + i as u16 * 32)
 }
 
 /// What the op is of, and how its parts differ among lanes.
@@ -62,7 +62,7 @@ fn check(r: &mut Random, case: Case) {
     let memory: Vec<u8> = (0..size).map(|_| r.u32() as u8 & 0x7B).collect();
     let global = matches!(one, Code::LD_GLOBAL | Code::ST_GLOBAL);
     let exec = if r.below(2) == 0 { [0xFFFF; 16] } else { masks(r) };
-    let mut lab = Lab::new(128 + 16 * ROWS + 32, exec);
+    let mut lab = Lab::new(128 + 32 * ROWS + 32, exec);
     lab.traced = traced;
     if matches!(one, Code::LD_SHARED | Code::ST_SHARED) {
         lab.groups = 1 << r.below(5);
@@ -90,7 +90,11 @@ fn check(r: &mut Random, case: Case) {
     for i in 0..ROWS {
         for l in 0..256 {
             let half = half::f16::from_bits(r.u32() as u16 & 0xBBFF);
-            lab.set(data(i), l, if mem == Mem::F16 { half.to_f32().to_bits() } else { r.u32() });
+            match mem {
+                Mem::F16 => lab.set(data(i), l, half.to_f32().to_bits()),
+                Mem::B64 => lab.set64(data(i), l, r.u64()),
+                _ => lab.set(data(i), l, r.u32()),
+            }
         }
     }
     let shape = if run && r.below(3) != 0 { SHAPE_RUN } else { 0 };
@@ -151,7 +155,11 @@ fn check(r: &mut Random, case: Case) {
         assert_eq!((status, took), (expected, rows.len()), "{what}");
         for i in 0..ROWS {
             for l in x.active() {
-                assert_eq!(x.get(data(i), l), y.get(data(i), l), "{what}: row {i} lane {l}");
+                let value = |lab: &Lab| match mem {
+                    Mem::B64 => lab.get64(data(i), l),
+                    _ => lab.get(data(i), l) as u64,
+                };
+                assert_eq!(value(&x), value(&y), "{what}: row {i} lane {l}");
             }
         }
         assert!(made == (m, other) && x.shared == y.shared, "{what}: memory");

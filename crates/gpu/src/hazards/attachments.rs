@@ -30,8 +30,13 @@ pub struct Target {
 impl Target {
     /// Whether the subpass has this view.
     pub fn is_in(&self, subpass: &pass::Subpass) -> bool {
-        self.view.is_none_or(|v| subpass.view_mask >> v & 1 != 0)
+        has_view(subpass, self.view)
     }
+}
+
+/// Whether a subpass has a view; without multiview there is none to have.
+fn has_view(subpass: &pass::Subpass, view: Option<u32>) -> bool {
+    view.is_none_or(|v| subpass.view_mask >> v & 1 != 0)
 }
 
 /// A layout in which nothing writes this aspect.
@@ -89,8 +94,7 @@ impl Tracker {
                     layouts.clone().count() > 0 && layouts.clone().all(|u| is_read_only(u.1[k], k == 1));
                 let first_layer = view.range.base_array_layer;
                 for v in &views {
-                    let uses =
-                        |s: &pass::Subpass| s.uses(index) && v.is_none_or(|v| s.view_mask >> v & 1 != 0);
+                    let uses = |s: &pass::Subpass| s.uses(index) && has_view(s, *v);
                     let Some(first) = r.subpasses.iter().position(uses) else { continue };
                     let last = r.subpasses.iter().rposition(uses).unwrap_or(first);
                     let (from, count) =

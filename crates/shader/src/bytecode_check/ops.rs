@@ -6,7 +6,7 @@ use crate::bytecode::{
     ImageCode, Op, PRODUCT_AT_ONCE, Program, Reg, n_of, ray_attribute,
 };
 use crate::ir::{Bin, ImageOp, Input, Product, Quad, RayOp, TraceOp, Tri, Ty, Un};
-use crate::isa::code::{CODES, Field, FieldKind, Words, extension_words, layout};
+use crate::isa::code::{CODES, Field, FieldKind, ROWS, Words, extension_words, layout};
 use crate::options::{Heap, Result, TABLES};
 use crate::{pairs, twins};
 
@@ -43,6 +43,8 @@ pub fn check(p: &Program) -> Result<Vec<bool>> {
             Code::PRODUCT if Product::from_number(op.e & !PRODUCT_AT_ONCE).is_none() => {
                 return Err(bad(pc, "a product"));
             }
+            // Their kernels take so many registers, whatever `e` says.
+            c if c.one_row().is_some() && n_of(op.e) != ROWS => return Err(bad(pc, "rows")),
             Code::TRACE => {
                 let known = TraceOp::ALL.get(op.imm as usize);
                 if known.is_none_or(|t| t.operands() + 2 != n_of(op.e) || t.has_structure() == op.c.is_none())
@@ -124,8 +126,9 @@ pub fn registers(words: &[Op], visit: &mut Visit) {
     if it.lanes {
         return arithmetic(op, visit);
     }
-    // What lies in the extension words is not in `d`.
-    let d_kind = if it.words == Words::List && words.len() > 1 { FieldKind::Optional } else { d };
+    // What lies in the extension words is not in `d`; of rows, their stride is.
+    let listed = it.words == Words::List && words.len() > 1 && op.code.one_row().is_none();
+    let d_kind = if listed { FieldKind::Optional } else { d };
     let fields = [(op.d, it.d, d_kind), (op.a, it.a, a), (op.b, it.b, b), (op.c, it.c, c)];
     let branch = matches!(op.code.unfused(), Code::CMP_SPLIT | Code::CMP_SPLIT_RARE | Code::CMP_PARK);
     let computed = if branch && op.code != op.code.unfused() { before_operands(op.e) } else { 0 };

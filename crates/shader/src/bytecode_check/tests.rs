@@ -1,9 +1,9 @@
 //! Programs that the check refuses.
 
 use super::check;
-use crate::bytecode::{Code, Op, Program, Reg};
-use crate::ir::{Bin, RayOp, TraceOp, Ty, Un};
-use crate::isa::code::{CODES, Field, FieldKind, Words, extension_words};
+use crate::bytecode::{Code, Op, Program, Reg, mem_bits};
+use crate::ir::{Bin, Mem, RayOp, TraceOp, Ty, Un};
+use crate::isa::code::{CODES, Field, FieldKind, ROWS, Words, extension_words};
 
 fn program(code: Vec<Op>) -> Program {
     Program {
@@ -39,6 +39,13 @@ fn bad_programs_are_found() {
     assert!(check(&program(vec![tally, end])).is_err());
     let p = program(vec![end]);
     assert!(check(&Program { consts: vec![(Reg::uniform(8), Ty::B32, 0)], ..p }).is_err());
+    // Kernels of rows take sixteen registers.
+    let list =
+        |n: u16| Op::ext(std::array::from_fn(|i| if (i as u16) < n { Reg::varying(0) } else { Reg::NONE }));
+    let rows = |n: u8| Op { e: mem_bits(Mem::B32, n), d: Reg::uniform(0), ..Op::new(Code::LD_ROWS_SHARED) };
+    assert!(check(&program(vec![rows(16), list(8), list(8), end])).is_ok());
+    assert!(check(&program(vec![rows(8), list(8), end])).is_err());
+    assert!(check(&program(vec![rows(1), end])).is_err());
     // A jump into an extension word.
     let mut split = Op::new(Code::CMP_SPLIT);
     split.imm = 1;
@@ -99,6 +106,7 @@ fn registers_that_an_op_needs_are_there() {
             Code::RAY_BEGIN => (listed(RayOp::BEGIN_OPERANDS - 1), 0),
             Code::RAY_STEP => (0, RayOp::STEPS.iter().position(|s| *s == RayOp::Generate).unwrap() as u32),
             Code::TRACE => (listed(TraceOp::Trace.operands() + 2), 0),
+            c if c.one_row().is_some() => (listed(ROWS), 0),
             _ => (0, 0),
         };
         let words = extension_words(&Op { e, ..Op::new(code) });

@@ -20,9 +20,6 @@ use simd::Steps;
 
 /// Bytes from a row to the next: a uniform register, or lanes of one.
 fn stride(st: &State, op: At, w: usize) -> u32 {
-    if op.d.is_none() {
-        return 0;
-    }
     let (p, step) = src32(st, op.d);
     // A warp's lanes agree, those that execute at least.
     let lane = st.exec[w & 15].trailing_zeros() as usize & 15;
@@ -43,7 +40,7 @@ fn one_by_one(st: &mut State, op: At, mut step: impl FnMut(&mut State, At) -> *c
     let e = op.e & !0xFF | mem_bits(mem_of(op.e), 1);
     let (all, mut rest) = (mask::exec(st), st.live);
     // Warps with strides of their own go one after the other.
-    let apart = !op.d.is_uniform() && !op.d.is_none();
+    let apart = !op.d.is_uniform();
     while rest != 0 {
         let w = rest.trailing_zeros() as usize & 15;
         if apart {
@@ -75,6 +72,11 @@ fn access(op: At) -> (Access, AccessKind) {
     (full, kind)
 }
 
+/// One stride, and scalars that have a vector a row.
+fn takes(op: At) -> bool {
+    op.d.is_uniform() && mem_of(op.e) != Mem::B64
+}
+
 /// Where the rows of full warps lie whose lanes follow each other.
 #[derive(Clone, Copy)]
 struct Run {
@@ -86,7 +88,7 @@ struct Run {
 impl Run {
     /// `None`: it is not known of the op, or all lines have to be looked at.
     fn of(st: &State, op: At) -> Option<Run> {
-        let plain = op.e & SHAPE_RUN != 0 && (op.d.is_none() || op.d.is_uniform());
+        let plain = op.e & SHAPE_RUN != 0 && takes(op);
         let told = !st.count.exact || mem_of(op.e) == Mem::B32 && !st.count.follows();
         let off = Offsets::new(st, op);
         if !plain || !told || off.is_uniform() || !op.c.is_uniform() || !is_full(st) {
@@ -283,7 +285,7 @@ fn by_address(st: &State, op: At, p: *const u64, step: usize, w: usize, stride: 
 #[inline(always)]
 fn plain_addresses(st: &State, op: At) -> Option<([*mut u8; 16], u32)> {
     let (p, step) = src64(st, op.a);
-    if st.count.exact || !is_full(st) || step == 0 || !(op.d.is_none() || op.d.is_uniform()) {
+    if st.count.exact || !is_full(st) || step == 0 || !takes(op) {
         return None;
     }
     let (mut all, stride) = ([std::ptr::null_mut(); 16], stride(st, op, 0));
