@@ -172,6 +172,11 @@ impl Code {
     pub fn is_memory(self) -> bool {
         matches!(self.0, 32..=44 | 57..=62)
     }
+    /// A load that may stand for several ([`parts_of`]).
+    #[inline]
+    pub fn is_plain_load(self) -> bool {
+        matches!(self, Code::LD_BUF | Code::LD_GLOBAL | Code::LD_SHARED)
+    }
     pub fn is_atomic(self) -> bool {
         matches!(self.0, 41..=44)
     }
@@ -277,6 +282,17 @@ pub const SHAPE_RUN: u16 = 0x200;
 /// Of loads whose line is counted with their block ([`crate::cost::Cost::single`]): added to [`SHAPE_SAME`], or alone, of the program's
 /// own words ([`Program::data`]).
 pub const SHAPE_SINGLE: u16 = 0x400;
+
+/// Added to `e` of a load that stands for `parts` (1 to 16) loads, one after the other in memory, of as many scalars each. They are
+/// counted as if each were an op of its own.
+#[inline(always)]
+pub const fn parts_bits(parts: u8) -> u16 {
+    ((parts - 1) as u16) << 12
+}
+#[inline(always)]
+pub fn parts_of(e: u16) -> usize {
+    (e >> 12) as usize + 1
+}
 
 #[inline(always)]
 pub fn mem_of(e: u16) -> Mem {

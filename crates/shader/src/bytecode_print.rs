@@ -1,7 +1,7 @@
 //! Readable bytecode: one op a line, for blame and for tests. [`crate::bytecode_read`] reads it back, images excepted.
 
 use crate::bytecode::{
-    BEFORE_LEFT, Before, Code, Program, Reg, SHAPE_RUN, SHAPE_SAME, SHAPE_SINGLE, mem_of, n_of,
+    BEFORE_LEFT, Before, Code, Program, Reg, SHAPE_RUN, SHAPE_SAME, SHAPE_SINGLE, mem_of, n_of, parts_of,
 };
 use crate::ir::{AtomicOp, Bin, Mem, Tri, Ty, Un};
 use crate::isa::code::{CODES, Words, extension_words, layout, more_registers};
@@ -87,6 +87,9 @@ fn line(program: &Program, pc: usize, out: &mut String) -> fmt::Result {
             write!(out, " +{} {mem:?}", op.imm as i32)?;
             if !c.is_atomic() && n_of(op.e) > 1 {
                 write!(out, "x{}", n_of(op.e))?;
+            }
+            if c.is_plain_load() && parts_of(op.e) > 1 {
+                write!(out, "/{}", parts_of(op.e))?;
             }
             if !c.is_atomic() && op.e & SHAPE_SAME != 0 {
                 out.push_str(" same");

@@ -2,7 +2,7 @@
 //! few lines. Images are not read.
 
 use crate::bytecode::{BEFORE_LEFT, Before, Code, Op, Program, Reg, SHAPE_RUN, SHAPE_SAME, SHAPE_SINGLE};
-use crate::bytecode::{mem_bits, n_of};
+use crate::bytecode::{mem_bits, n_of, parts_bits};
 use crate::bytecode_print::names;
 use crate::ir::{AtomicOp, Bin, Input, Mem, Ty};
 use crate::isa::code::{Words, extension_words, layout};
@@ -151,8 +151,9 @@ fn read_op<'a>(p: &mut Program, words: impl Iterator<Item = &'a str>) -> Option<
                 word => (word, "1"),
             };
             let mem = named([Mem::U8, Mem::U16, Mem::F16, Mem::B32, Mem::B64], mem)?;
-            let n = n.parse().ok().filter(|n| (1..=16).contains(n))?;
-            op.e = mem_bits(mem, n);
+            let (n, parts) = n.split_once('/').unwrap_or((n, "1"));
+            let small = |n: &str| n.parse().ok().filter(|n| (1..=16).contains(n));
+            op.e = mem_bits(mem, small(n)?) | parts_bits(small(parts)?);
             for (word, bit) in [("same", SHAPE_SAME), ("run", SHAPE_RUN), ("single", SHAPE_SINGLE)] {
                 op.e |= if words.next_if_eq(&word).is_some() { bit } else { 0 };
             }

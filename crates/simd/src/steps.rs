@@ -65,6 +65,38 @@ pub trait Steps: Simd {
             unsafe { *(d[j] as *mut [u32; 16]) = v[j] };
         }
     }
+    /// As [`Steps::words2`], each lane's after the one's before.
+    #[inline(always)]
+    unsafe fn run2(self, q: *const u8, a: *mut u32, b: *mut u32) {
+        const EIGHTS: [u32; 16] = [0, 8, 16, 24, 32, 40, 48, 56, 64, 72, 80, 88, 96, 104, 112, 120];
+        // SAFETY: the caller's.
+        unsafe { self.words2(q, &EIGHTS, a, b) };
+    }
+    /// As [`Steps::words4`], each lane's after the one's before.
+    #[inline(always)]
+    unsafe fn run4(self, q: *const u8, d: [*mut u32; 4]) {
+        const SIXTEENS: [u32; 16] = [0, 16, 32, 48, 64, 80, 96, 112, 128, 144, 160, 176, 192, 208, 224, 240];
+        // SAFETY: the caller's.
+        unsafe { self.words4(q, &SIXTEENS, d) };
+    }
+    /// Four 16-bit scalars a lane, each lane's after the one's before: as floats, or as the low halves of words.
+    #[inline(always)]
+    unsafe fn run_halves4(self, q: *const u8, floats: bool, d: [*mut u32; 4]) {
+        for (j, d) in d.into_iter().enumerate() {
+            let mut v = [0; 16];
+            for i in 0..16 {
+                // SAFETY: the caller's.
+                v[i] = unsafe { (q.add(8 * i + 2 * j) as *const u16).read_unaligned() } as u32;
+            }
+            // SAFETY: the caller's.
+            unsafe {
+                *(d as *mut [u32; 16]) = v;
+                if floats {
+                    self.fstore(d.cast(), self.f16_to_f(self.iload(d.cast())));
+                }
+            }
+        }
+    }
     /// Stores four words at each offset, in lane order; there is room.
     #[inline(always)]
     unsafe fn store_words4(self, q: *mut u8, o: &[u32; 16], v: [*const u32; 4]) {

@@ -484,6 +484,23 @@ fn steps_body<S: Steps>(s: S) {
             assert_eq!((a, second), (p.map(at), p.map(|o| at(o + 4))));
             s.words4(q, &p, b.each_mut().map(|row| row.as_mut_ptr()));
             assert_eq!(b, [0, 4, 8, 12].map(|k| p.map(|o| at(o + k))));
+            let follow = |step: u32, word: u32| std::array::from_fn(|l| at(p[0] + step * l as u32 + 4 * word));
+            s.run2(q.add(p[0] as usize), a.as_mut_ptr(), second.as_mut_ptr());
+            assert_eq!((a, second), (follow(8, 0), follow(8, 1)));
+            let mut run = [[0; 16]; 4];
+            s.run4(q.add(p[0] as usize), run.each_mut().map(|row| row.as_mut_ptr()));
+            assert_eq!(run, [0, 1, 2, 3].map(|word| follow(16, word)));
+            let half = |l: usize, j: usize| at(p[0] + 8 * l as u32 + 2 * j as u32) & 0xFFFF;
+            let from = q.add(p[0] as usize);
+            s.run_halves4(from, false, run.each_mut().map(|row| row.as_mut_ptr()));
+            assert_eq!(run, [0, 1, 2, 3].map(|j| std::array::from_fn(|l| half(l, j))));
+            s.run_halves4(from, true, run.each_mut().map(|row| row.as_mut_ptr()));
+            for (j, row) in run.iter().enumerate() {
+                for (l, v) in row.iter().enumerate() {
+                    let want = half::f16::from_bits(half(l, j) as u16).to_f32();
+                    assert!(f32::from_bits(*v) == want || want.is_nan() && f32::from_bits(*v).is_nan());
+                }
+            }
             let (mut got, mut want) = (memory, memory);
             s.store_words4(
                 got.as_mut_ptr(),

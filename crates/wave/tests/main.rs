@@ -32,6 +32,7 @@ mod listings;
 mod loops;
 mod math;
 mod memory;
+mod merged;
 mod operations;
 mod pairs;
 #[cfg(target_arch = "x86_64")]

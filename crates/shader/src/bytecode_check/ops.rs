@@ -3,7 +3,7 @@
 use super::{bad, wrong};
 use crate::bytecode::{
     Before, Code, DESC_ADDRESS, DESC_DATA, DESC_EMBEDDED, DESC_IN_MEMORY, DESC_INLINE, DESC_TEXELS,
-    ImageCode, Op, PRODUCT_AT_ONCE, Program, Reg, n_of, ray_attribute,
+    ImageCode, Op, PRODUCT_AT_ONCE, Program, Reg, n_of, parts_of, ray_attribute,
 };
 use crate::ir::{Bin, ImageOp, Input, Product, Quad, RayOp, TraceOp, Tri, Ty, Un};
 use crate::isa::code::{CODES, Field, FieldKind, ROWS, Words, extension_words, layout};
@@ -45,6 +45,9 @@ pub fn check(p: &Program) -> Result<Vec<bool>> {
             }
             // Their kernels take so many registers, whatever `e` says.
             c if c.one_row().is_some() && n_of(op.e) != ROWS => return Err(bad(pc, "rows")),
+            c if c.is_plain_load() && !n_of(op.e).is_multiple_of(parts_of(op.e)) => {
+                return Err(bad(pc, "loads in one"));
+            }
             Code::TRACE => {
                 let known = TraceOp::ALL.get(op.imm as usize);
                 if known.is_none_or(|t| t.operands() + 2 != n_of(op.e) || t.has_structure() == op.c.is_none())

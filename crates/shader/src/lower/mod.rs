@@ -3,7 +3,7 @@
 //! 1. [`uniform`]: which values and branches are the same for all lanes; [`park`]: where lanes wait.
 //! 2. [`address`]: memory operands are taken apart into register + uniform register + constant.
 //! 3. [`edges`]: copies for phis and for values that leave loops, placed in blocks or on split edges.
-//! 4. [`pair`]: which ops are done by the op that reads their result; [`twin`]: which two are done at once.
+//! 4. [`pair`]: which ops are done by the op that reads their result; [`twin`]: which two are done at once; [`merge`]: which loads are one.
 //! 5. [`ops`] and [`control`]: ops in their final order over virtual registers ([`lir`]).
 //! 6. [`live`] and [`alloc`]: intervals over that order, coalescing, registers.
 //! 7. Bytes: [`encode`].
@@ -22,6 +22,7 @@ mod interface;
 mod lir;
 mod live;
 mod masks;
+mod merge;
 mod moves;
 mod narrow;
 mod ops;
@@ -73,6 +74,8 @@ struct Lowering<'a> {
     twin_of: Vec<(Value, twin::Twin)>,
     /// Whether it has one.
     is_twin: Vec<bool>,
+    /// Loads that are one op, in the order of their offsets, by the one where it stands; the others are absorbed.
+    merged: Vec<(Value, Vec<Value>)>,
     /// Where in [`Shader::origins`] the last value was.
     stretch: usize,
     lir: Lir,
@@ -150,6 +153,7 @@ impl<'a> Lowering<'a> {
             by_branch: vec![false; n],
             twin_of: vec![],
             is_twin: vec![false; n],
+            merged: vec![],
             stretch: 0,
             lir: Lir::default(),
         };
@@ -159,6 +163,7 @@ impl<'a> Lowering<'a> {
         lower.find_escapes();
         lower.find_pairs();
         lower.find_twins();
+        lower.find_merged();
         let blocks = lower.split_edges()?;
         lower.emit(&blocks)?;
         Ok(lower.lir)

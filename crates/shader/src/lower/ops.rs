@@ -9,6 +9,10 @@ use crate::ir::{Bin, DescriptorSource, Inst, Mem, Origin, Place, RayOp, Shader, 
 use crate::isa::code::ROWS;
 use crate::options::{Binding, Error, Heap, Result};
 
+/// Loads by place, as [`Lowering::place`] takes them.
+pub(super) const LOADS: [Code; 5] =
+    [Code::LD_BUF, Code::LD_GLOBAL, Code::LD_SHARED, Code::LD_SCRATCH, Code::LD_PUSH];
+
 impl Lowering<'_> {
     pub(super) fn push(&mut self, op: Op, live_loop: u32) {
         self.lir.insts.push(op);
@@ -103,7 +107,7 @@ impl Lowering<'_> {
         self.push(Op::new(Code::TALLY).imm(counter).e(lanes as u16), live_loop);
     }
 
-    fn place(&self, v: Value, place: &Place, b: u32, codes: [Code; 5]) -> Result<(Op, V)> {
+    pub(super) fn place(&self, v: Value, place: &Place, b: u32, codes: [Code; 5]) -> Result<(Op, V)> {
         let fold = &self.folds[self.fold_of[v.0 as usize] as usize];
         let reg = |o: Option<Value>| o.map_or(NONE, |o| self.at(o, b));
         let (code, desc) = match place {
@@ -150,7 +154,7 @@ impl Lowering<'_> {
     }
 
     /// What is known of the lanes' addresses of memory instruction `v`; a lane takes `bytes`.
-    fn shape(&self, v: Value, b: u32, bytes: u32) -> u16 {
+    pub(super) fn shape(&self, v: Value, b: u32, bytes: u32) -> u16 {
         match self.address_step(v, b) {
             Some(0) if self.loads_data(v) => bc::SHAPE_SAME | bc::SHAPE_SINGLE,
             _ if self.loads_data(v) => bc::SHAPE_SINGLE,
@@ -180,7 +184,7 @@ impl Lowering<'_> {
     }
 
     fn plain_op(&mut self, v: Value, b: u32, live_loop: u32) -> Result<()> {
-        if self.twin_op(v, b, live_loop) {
+        if self.twin_op(v, b, live_loop) || self.merged_op(v, b, live_loop)? {
             return Ok(());
         }
         let shader: &Shader = self.shader;
@@ -239,8 +243,7 @@ impl Lowering<'_> {
                 op
             }
             Inst::Load { place, mem, n, .. } => {
-                let codes = [Code::LD_BUF, Code::LD_GLOBAL, Code::LD_SHARED, Code::LD_SCRATCH, Code::LD_PUSH];
-                let (op, desc) = self.place(v, place, b, codes)?;
+                let (op, desc) = self.place(v, place, b, LOADS)?;
                 let op = op.b(desc).e(bc::mem_bits(*mem, *n) | self.shape(v, b, *n as u32 * mem.bytes()));
                 if data.ty != Ty::Tuple {
                     op.d(d)

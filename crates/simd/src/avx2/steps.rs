@@ -34,6 +34,24 @@ crate::avx2! {
     }
 }
 
+/// Four vectors, the halves of each so many bytes apart, one after the other.
+macro_rules! pairs {
+    ($q:expr, $apart:literal) => {{
+        let q: *const u8 = $q;
+        [
+            pairs!(q, 0, $apart),
+            pairs!(q, 16, $apart),
+            pairs!(q, 32, $apart),
+            pairs!(q, 48, $apart),
+        ]
+    }};
+    ($q:expr, $at:literal, $apart:literal) => {{
+        let low = _mm_loadu_si128($q.add($at) as *const __m128i);
+        let high = _mm_loadu_si128($q.add($at + $apart) as *const __m128i);
+        _mm256_inserti128_si256::<1>(_mm256_castsi128_si256(low), high)
+    }};
+}
+
 crate::avx2! {
     /// Bits of the lines below 32 and from 32 on. A shift by too much, or by less than 0, leaves 0.
     #[inline]
@@ -188,6 +206,58 @@ impl Steps for Avx2 {
                 ]);
                 for j in 0..4 {
                     _mm256_storeu_si256(d[j].add(g) as *mut __m256i, v[j]);
+                }
+            }
+        }
+    }
+    #[inline(always)]
+    unsafe fn run2(self, q: *const u8, a: *mut u32, b: *mut u32) {
+        // SAFETY: `self` is proof that the CPU has the instructions; pointers are the caller's.
+        unsafe {
+            for g in [0, 8] {
+                let x = _mm256_loadu_ps(q.add(g * 8) as *const f32);
+                let y = _mm256_loadu_ps(q.add(g * 8 + 32) as *const f32);
+                // Lanes 0, 1, 4, 5 and 2, 3, 6, 7.
+                let first = _mm256_castps_pd(_mm256_shuffle_ps::<0x88>(x, y));
+                let second = _mm256_castps_pd(_mm256_shuffle_ps::<0xDD>(x, y));
+                _mm256_storeu_pd(a.add(g) as *mut f64, _mm256_permute4x64_pd::<0xD8>(first));
+                _mm256_storeu_pd(b.add(g) as *mut f64, _mm256_permute4x64_pd::<0xD8>(second));
+            }
+        }
+    }
+    #[inline(always)]
+    unsafe fn run4(self, q: *const u8, d: [*mut u32; 4]) {
+        // SAFETY: `self` is proof that the CPU has the instructions; pointers are the caller's.
+        unsafe {
+            for g in [0, 8] {
+                let v = transpose(pairs!(q.add(g * 16), 64));
+                for j in 0..4 {
+                    _mm256_storeu_si256(d[j].add(g) as *mut __m256i, v[j]);
+                }
+            }
+        }
+    }
+    #[inline(always)]
+    unsafe fn run_halves4(self, q: *const u8, floats: bool, d: [*mut u32; 4]) {
+        // SAFETY: `self` is proof that the CPU has the instructions; pointers are the caller's.
+        unsafe {
+            // Two lanes a half: their scalars by twos.
+            let twos = _mm256_broadcastsi128_si256(_mm_setr_epi8(0, 1, 8, 9, 2, 3, 10, 11, 4, 5, 12, 13, 6, 7, 14, 15));
+            let [a, b, c, e] = pairs!(q, 64);
+            let v = transpose([
+                _mm256_shuffle_epi8(a, twos),
+                _mm256_shuffle_epi8(b, twos),
+                _mm256_shuffle_epi8(c, twos),
+                _mm256_shuffle_epi8(e, twos),
+            ]);
+            for j in 0..4 {
+                let (low, high) = (_mm256_castsi256_si128(v[j]), _mm256_extracti128_si256::<1>(v[j]));
+                if floats {
+                    _mm256_storeu_ps(d[j] as *mut f32, _mm256_cvtph_ps(low));
+                    _mm256_storeu_ps(d[j].add(8) as *mut f32, _mm256_cvtph_ps(high));
+                } else {
+                    _mm256_storeu_si256(d[j] as *mut __m256i, _mm256_cvtepu16_epi32(low));
+                    _mm256_storeu_si256(d[j].add(8) as *mut __m256i, _mm256_cvtepu16_epi32(high));
                 }
             }
         }

@@ -9,7 +9,7 @@ use super::regs::src64;
 use crate::counting::tally::{Access, AccessKind, Tex, Texture};
 use crate::host::{Filter, Filtering, ImageWarp};
 use crate::state::{At, State};
-use shader::bytecode::{Code, ImageCode, Op, SHAPE_RUN, SHAPE_SAME, SHAPE_SINGLE, mem_of, n_of};
+use shader::bytecode::{Code, ImageCode, Op, SHAPE_RUN, SHAPE_SAME, SHAPE_SINGLE, mem_of, n_of, parts_of};
 use shader::cost::COUNTED;
 use shader::ir::ImageOp;
 use simd::Steps;
@@ -473,12 +473,31 @@ pub fn touch(st: &mut State, op: At) {
     if !COUNTED {
         return;
     }
+    for part in 0..parts(&op) {
+        touch_part(st, op, part);
+    }
+}
+
+/// How many loads an op stands for.
+#[inline(always)]
+pub fn parts(op: &Op) -> u32 {
+    if op.code.is_plain_load() { parts_of(op.e) as u32 } else { 1 }
+}
+
+/// Bytes of a lane's access, of one of an op's parts.
+#[inline(always)]
+pub fn part_bytes(op: &Op) -> u32 {
+    mem_of(op.e).bytes() * n_of(op.e) as u32 / parts(op)
+}
+
+fn touch_part(st: &mut State, op: At, part: u32) {
     let o = &*op;
     let (full, partial, kind) = access(o);
     let is_atomic = kind == AccessKind::Atomic;
     // What an atomic's bits say besides is which one it is.
     let shape = if is_atomic { 0 } else { o.e & (SHAPE_RUN | SHAPE_SAME) };
-    let bytes = mem_of(o.e).bytes() as u64 * if is_atomic { 1 } else { n_of(o.e) as u64 };
+    let bytes = if is_atomic { mem_of(o.e).bytes() } else { part_bytes(o) } as u64;
+    let skipped = part * bytes as u32;
     let warps = st.live.count_ones() as u64;
     if is_atomic && !st.count.follows() {
         let lanes = Bits(st.live).map(|w| st.exec[w].count_ones() as u64).sum();
@@ -490,7 +509,7 @@ pub fn touch(st: &mut State, op: At) {
                 return unknown(st, kind);
             }
             let (p, s) = src64(st, o.a);
-            let k = super::memory::global::addend(st, op);
+            let k = super::memory::global::addend(st, op) + skipped as u64;
             for w in Bits(st.live) {
                 // SAFETY: the op's register, a live warp.
                 let mut a = unsafe { *(p.add(w * s) as *const [u64; 16]) };
@@ -515,7 +534,8 @@ pub fn touch(st: &mut State, op: At) {
         }
         _ => {}
     }
-    let off = Offsets::new(st, op);
+    let mut off = Offsets::new(st, op);
+    off.k = off.k.wrapping_add(skipped);
     let is_shared = matches!(o.code, Code::LD_SHARED | Code::ST_SHARED | Code::AT_SHARED);
     let (d, s) = if is_shared { (std::ptr::null(), 0) } else { src64(st, o.b) };
     // The region's begin, where all lanes have the same one.

@@ -10,7 +10,7 @@ use super::memory::warp::{self, Extent, store32_full};
 use super::regs::{reg, src32, src64};
 use crate::counting::tally::{Access, AccessKind};
 use crate::state::{At, State};
-use shader::bytecode::{Code, Op, SHAPE_RUN, SHAPE_SAME, SHAPE_SINGLE, mem_of, n_of};
+use shader::bytecode::{Code, Op, SHAPE_RUN, SHAPE_SAME, SHAPE_SINGLE};
 use shader::cost::COUNTED;
 use simd::{Steps, WINDOW};
 
@@ -236,7 +236,7 @@ fn near_addresses(a: &[u64; 16], ex: u16, o: &mut [u32; 16]) -> Option<()> {
 #[inline(always)]
 pub fn touch<L: Steps>(l: L, st: &mut State, op: At) -> *const Op {
     let o = &*op;
-    let bytes = mem_of(o.e).bytes() as u64 * n_of(o.e) as u64;
+    let bytes = count::part_bytes(o) as u64;
     // Counted with its block.
     if o.e & SHAPE_SINGLE != 0 && !st.count.follows() {
         return op.ptr();
@@ -245,12 +245,45 @@ pub fn touch<L: Steps>(l: L, st: &mut State, op: At) -> *const Op {
         count::touch(st, op);
         return op.ptr();
     }
+    let off = Offsets::new(st, op);
+    let r = match o.code {
+        Code::LD_GLOBAL | Code::ST_GLOBAL => None,
+        _ if off.is_uniform() => {
+            count::touch(st, op);
+            return op.ptr();
+        }
+        Code::LD_SHARED | Code::ST_SHARED => Some(shared(st)),
+        // SAFETY: the op's register, which has a descriptor's address.
+        _ if o.b.is_uniform() => Some(unsafe { buffer(*src64(st, o.b).0) }),
+        _ => {
+            count::touch(st, op);
+            return op.ptr();
+        }
+    };
+    for part in 0..count::parts(o) {
+        touch_part(l, st, op, off, r, bytes, part * bytes as u32);
+    }
+    op.ptr()
+}
+
+/// Counts one of an op's parts, which begins `skipped` bytes after the first one, in a region or by address.
+#[inline(always)]
+fn touch_part<L: Steps>(
+    l: L,
+    st: &mut State,
+    op: At,
+    off: Offsets,
+    r: Option<Extent>,
+    bytes: u64,
+    skipped: u32,
+) {
+    let o = &*op;
     let (mut sum, mut place) =
         (Sum { told: count::is_told(st, o, bytes), ..Sum::default() }, Window::default());
     let (full, partial, kind) = access(o);
-    if matches!(o.code, Code::LD_GLOBAL | Code::ST_GLOBAL) {
+    let Some(r) = r else {
         let (p, s) = src64(st, o.a);
-        let k = super::memory::global::addend(st, op);
+        let k = super::memory::global::addend(st, op) + skipped as u64;
         for w in Bits(st.live) {
             // SAFETY: the op's register, a live warp.
             let mut a = unsafe { *(p.add(w * s) as *const [u64; 16]) };
@@ -264,33 +297,18 @@ pub fn touch<L: Steps>(l: L, st: &mut State, op: At) -> *const Op {
             };
             add(l, &mut sum, &mut place, o, st.exec[w], bytes, x, [a[0], a[15]]);
         }
-        sum.leave(st, full, partial, kind);
-        return op.ptr();
-    }
-    let off = Offsets::new(st, op);
-    let r = match o.code {
-        Code::LD_SHARED | Code::ST_SHARED => shared(st),
-        // SAFETY: the op's register, which has a descriptor's address.
-        _ if o.b.is_uniform() => unsafe { buffer(*src64(st, o.b).0) },
-        _ => {
-            count::touch(st, op);
-            return op.ptr();
-        }
+        return sum.leave(st, full, partial, kind);
     };
-    if off.is_uniform() {
-        count::touch(st, op);
-        return op.ptr();
-    }
+    let k = off.k.wrapping_add(skipped);
     let begin = count::begin(st, &r);
     for w in Bits(st.live) {
         // SAFETY: a live warp's offsets; nothing is written meanwhile.
         let p = unsafe { &*(off.lanes(w) as *const [u32; 16]) };
-        let at = |i: usize| begin + p[i].wrapping_add(off.k) as u64;
-        let x = Touched::Near(p, off.k, begin as u32 & 63);
+        let at = |i: usize| begin + p[i].wrapping_add(k) as u64;
+        let x = Touched::Near(p, k, begin as u32 & 63);
         add(l, &mut sum, &mut place, o, st.exec[w], bytes, x, [at(0), at(15)]);
     }
     sum.leave(st, full, partial, kind);
-    op.ptr()
 }
 
 /// [`touch`], out of line.

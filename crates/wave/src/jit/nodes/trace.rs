@@ -11,7 +11,7 @@ use crate::kernels::compiled::Storage;
 use crate::kernels::mask_steps::{self, MaskMachine};
 use crate::recording::{Bin, Id, Kind, Node, Record, Tape, Tri, Un, Wide, with};
 use rustc_hash::FxHashMap;
-use shader::bytecode::{Code, Op, Reg, SHAPE_RUN, SHAPE_SAME, SHAPE_SINGLE, mem_of, n_of};
+use shader::bytecode::{Code, Op, Reg, SHAPE_RUN, SHAPE_SAME, SHAPE_SINGLE, mem_of, n_of, parts_of};
 use shader::ir::Mem;
 use simd::Simd;
 use smallvec::SmallVec;
@@ -256,6 +256,8 @@ impl Trace {
         places: &mut Vec<Storage>,
     ) -> Option<bool> {
         let n = n_of(op.e);
+        // Scalars of each load that the op stands for.
+        let each = if op.code.is_plain_load() { n / parts_of(op.e) } else { n };
         if mem_of(op.e) != Mem::B32 {
             return None;
         }
@@ -277,15 +279,15 @@ impl Trace {
         let c = if op.c.is_none() { zero } else { self.value(op.c, Kind::Word) };
         self.shared(c)?;
         let same = op.a.is_none() || op.a.is_uniform();
-        if same != self.shared(a).is_some() {
-            // What is counted goes by the register.
+        if same != self.shared(a).is_some() || same && each != n {
+            // What is counted goes by the register, of the first word.
             return None;
         }
         let shape = op.e & (SHAPE_RUN | SHAPE_SAME);
         let counts = if op.code == Code::LD_PUSH || op.e & SHAPE_SINGLE != 0 {
             None
         } else if same {
-            Some(Counts::Bytes(4 * n as u32))
+            Some(Counts::Bytes(4 * each as u32))
         } else if shape != 0 && n == 1 {
             Some(Counts::Shape)
         } else {
@@ -295,7 +297,7 @@ impl Trace {
         let mut results = vec![];
         for i in 0..n {
             let r = if n == 1 { op.d } else { ext[i / 8].regs()[i % 8] };
-            let counts = if i == 0 { counts } else { None };
+            let counts = if i.is_multiple_of(each) { counts } else { None };
             if r.is_none() && counts.is_none() {
                 continue;
             }

@@ -5,7 +5,7 @@ use super::offsets::Offsets;
 use super::warp::{self, Extent};
 use super::{bytes, halves, holes};
 use crate::kernels::forms::inlined_with_vectors;
-use crate::kernels::lines;
+use crate::kernels::{count, lines};
 use crate::kernels::mask::{Bits, is_full};
 use crate::kernels::regs::{dst32, dst64, last_lane, reg, splat32, splat64, src32, src64};
 use crate::state::{At, State};
@@ -338,11 +338,73 @@ pub fn load_region<L: Steps, R: Regions>(l: L, st: &mut State, op: At, r: R) -> 
         return op.after(n);
     }
     for w in Bits(st.live) {
-        let p = off.lanes(w);
         // SAFETY: a live warp.
-        unsafe { load_warp(l, st, op, r.of(st, w), w, p, off.k, st.exec[w]) };
+        unsafe { load_warp_of(l, st, op, r.of(st, w), w, off.lanes(w), off.k, st.exec[w]) };
     }
     op.after(n)
+}
+
+/// As [`load_warp`] for an op that may stand for several loads.
+///
+/// # Safety
+/// As [`load_warp`].
+#[inline(always)]
+pub unsafe fn load_warp_of<L: Steps>(
+    l: L,
+    st: &State,
+    op: At,
+    r: Extent,
+    w: usize,
+    p: *const u32,
+    k: u32,
+    ex: u16,
+) {
+    let parts = count::parts(&op);
+    // SAFETY: the caller's.
+    unsafe {
+        if parts == 1 || within(l, r, p, k, parts * count::part_bytes(&op), ex) {
+            load_warp(l, st, op, r, w, p, k, ex);
+        } else {
+            load_parts(st, op, r, w, p, k, ex);
+        }
+    }
+}
+
+/// Whether each of lanes `ex` has `bytes` in the region from offset `p + k` on.
+///
+/// # Safety
+/// Sixteen offsets are at `p`.
+#[inline(always)]
+unsafe fn within<L: Steps>(l: L, r: Extent, p: *const u32, k: u32, bytes: u32, ex: u16) -> bool {
+    // SAFETY: the caller's.
+    r.limit(bytes).is_some_and(|limit| l.bound_mask(unsafe { &*(p as *const [u32; 16]) }, k, limit) | !ex == 0xFFFF)
+}
+
+/// Loads warp `w` of an op that stands for several loads, some of them out of bounds: each load's offset is mod 2^32 by itself.
+///
+/// # Safety
+/// As [`load_warp`].
+#[cold]
+#[inline(never)]
+unsafe fn load_parts(st: &State, op: At, r: Extent, w: usize, p: *const u32, k: u32, ex: u16) {
+    let (mem, n) = (mem_of(op.e), n_of(op.e));
+    let (bytes, part) = (mem.bytes(), count::part_bytes(&op));
+    // Results may take the offsets' register.
+    // SAFETY: the caller's.
+    let own = unsafe { *(p as *const [u32; 16]) };
+    for i in 0..n {
+        // SAFETY: one of the op's values.
+        let x = unsafe { op.value(n, i) };
+        if x.is_none() {
+            continue;
+        }
+        let (before, inside) = (i as u32 * bytes / part * part, i as u32 * bytes % part);
+        for lane in Bits(ex as u32) {
+            let o = own[lane].wrapping_add(k).wrapping_add(before) as u64 + inside as u64;
+            // SAFETY: the op's register; the rest is the caller's.
+            unsafe { load_one(st, r, mem, x, w, lane, o) };
+        }
+    }
 }
 
 /// A whole store op.

@@ -20,8 +20,13 @@ pub struct Words {
 impl Words {
     #[inline(always)]
     pub fn of(st: &State, o: At) -> Option<Words> {
+        if o.e & 0xFF == WORD { Words::all(st, o) } else { None }
+    }
+    /// The offsets, however many scalars a lane has.
+    #[inline(always)]
+    pub fn all(st: &State, o: At) -> Option<Words> {
         // A varying `a` that is not NONE, and `c` uniform or NONE.
-        if o.e & 0xFF != WORD || o.a.is_uniform() || !o.c.is_uniform() || !is_full(st) {
+        if o.a.is_uniform() || !o.c.is_uniform() || !is_full(st) {
             return None;
         }
         // SAFETY: the op's register.

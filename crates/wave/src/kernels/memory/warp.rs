@@ -223,6 +223,10 @@ pub unsafe fn load32n<L: Steps>(l: L, r: Extent, d: &[*mut u32], p: *const u32, 
         }
         return;
     }
+    // SAFETY: as the caller's; two lanes say which shape is worth looking for.
+    if ex == 0xFFFF && unsafe { load_run(l, r, d, at, k) } {
+        return;
+    }
     // Three words are read as four.
     let bytes = if n % 4 == 3 { n as u32 * 4 + 4 } else { n as u32 * 4 };
     if let Some(limit) = r.limit(bytes) {
@@ -271,6 +275,35 @@ pub unsafe fn load32n<L: Steps>(l: L, r: Extent, d: &[*mut u32], p: *const u32, 
             unsafe { *d.add(l) = r.read::<C32>(own[l].wrapping_add(k) as u64 + i as u64 * 4) };
         }
     }
+}
+
+/// As [`load32n`], if each lane's words follow the one's before, or its first one does; all lanes are active.
+///
+/// # Safety
+/// As [`load32n`].
+#[inline(always)]
+unsafe fn load_run<L: Steps>(l: L, r: Extent, d: &[*mut u32], at: &[u32; 16], k: u32) -> bool {
+    let n = d.len();
+    let (o, step) = (at[0].wrapping_add(k), at[1].wrapping_sub(at[0]));
+    if !(step == 4 || step == 4 * n as u32) || !r.holds_run(o, step, 4 * n as u32) || !l.is_run(at, step) {
+        return false;
+    }
+    // SAFETY: the lanes' words are within the region, which is no register; destinations are the caller's, and may be that of `at`,
+    // which nobody looks at any more.
+    unsafe {
+        let q = r.ptr.add(o as usize);
+        match *d {
+            _ if step == 4 => {
+                for (i, &d) in d.iter().enumerate() {
+                    l.copy64(d as *mut u8, q.add(4 * i));
+                }
+            }
+            [a, b] => l.run2(q, a, b),
+            [a, b, c, d] => l.run4(q, [a, b, c, d]),
+            _ => return false,
+        }
+    }
+    true
 }
 
 /// One word at each offset.
