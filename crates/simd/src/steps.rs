@@ -79,6 +79,22 @@ pub trait Steps: Simd {
         // SAFETY: the caller's.
         unsafe { self.words4(q, &SIXTEENS, d) };
     }
+    /// Sixteen 16-bit scalars, one after the other: as floats, or as the low halves of words.
+    #[inline(always)]
+    unsafe fn run_halves(self, q: *const u8, floats: bool, d: *mut u32) {
+        let mut v = [0; 16];
+        for i in 0..16 {
+            // SAFETY: the caller's.
+            v[i] = unsafe { (q.add(2 * i) as *const u16).read_unaligned() } as u32;
+        }
+        // SAFETY: the caller's.
+        unsafe {
+            *(d as *mut [u32; 16]) = v;
+            if floats {
+                self.fstore(d.cast(), self.f16_to_f(self.iload(d.cast())));
+            }
+        }
+    }
     /// Four 16-bit scalars a lane, each lane's after the one's before: as floats, or as the low halves of words.
     #[inline(always)]
     unsafe fn run_halves4(self, q: *const u8, floats: bool, d: [*mut u32; 4]) {

@@ -492,6 +492,8 @@ fn steps_body<S: Steps>(s: S) {
             assert_eq!(run, [0, 1, 2, 3].map(|word| follow(16, word)));
             let half = |l: usize, j: usize| at(p[0] + 8 * l as u32 + 2 * j as u32) & 0xFFFF;
             let from = q.add(p[0] as usize);
+            s.run_halves(from, false, a.as_mut_ptr());
+            assert_eq!(a, std::array::from_fn(|l| at(p[0] + 2 * l as u32) & 0xFFFF));
             s.run_halves4(from, false, run.each_mut().map(|row| row.as_mut_ptr()));
             assert_eq!(run, [0, 1, 2, 3].map(|j| std::array::from_fn(|l| half(l, j))));
             s.run_halves4(from, true, run.each_mut().map(|row| row.as_mut_ptr()));

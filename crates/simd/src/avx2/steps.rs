@@ -53,6 +53,25 @@ macro_rules! pairs {
 }
 
 crate::avx2! {
+    /// Stores sixteen 16-bit scalars, widened: as floats, or as they are.
+    ///
+    /// # Safety
+    /// `d` is good for sixteen words.
+    #[inline]
+    unsafe fn widen(v: __m256i, floats: bool, d: *mut u32) {
+        let (low, high) = (_mm256_castsi256_si128(v), _mm256_extracti128_si256::<1>(v));
+        // SAFETY: the caller's.
+        unsafe {
+            if floats {
+                _mm256_storeu_ps(d as *mut f32, _mm256_cvtph_ps(low));
+                _mm256_storeu_ps(d.add(8) as *mut f32, _mm256_cvtph_ps(high));
+            } else {
+                _mm256_storeu_si256(d as *mut __m256i, _mm256_cvtepu16_epi32(low));
+                _mm256_storeu_si256(d.add(8) as *mut __m256i, _mm256_cvtepu16_epi32(high));
+            }
+        }
+    }
+
     /// Bits of the lines below 32 and from 32 on. A shift by too much, or by less than 0, leaves 0.
     #[inline]
     fn spread(a: __m256i, b: __m256i) -> (__m256i, __m256i) {
@@ -251,16 +270,14 @@ impl Steps for Avx2 {
                 _mm256_shuffle_epi8(e, twos),
             ]);
             for j in 0..4 {
-                let (low, high) = (_mm256_castsi256_si128(v[j]), _mm256_extracti128_si256::<1>(v[j]));
-                if floats {
-                    _mm256_storeu_ps(d[j] as *mut f32, _mm256_cvtph_ps(low));
-                    _mm256_storeu_ps(d[j].add(8) as *mut f32, _mm256_cvtph_ps(high));
-                } else {
-                    _mm256_storeu_si256(d[j] as *mut __m256i, _mm256_cvtepu16_epi32(low));
-                    _mm256_storeu_si256(d[j].add(8) as *mut __m256i, _mm256_cvtepu16_epi32(high));
-                }
+                widen(v[j], floats, d[j]);
             }
         }
+    }
+    #[inline(always)]
+    unsafe fn run_halves(self, q: *const u8, floats: bool, d: *mut u32) {
+        // SAFETY: `self` is proof that the CPU has the instructions; pointers are the caller's.
+        unsafe { widen(_mm256_loadu_si256(q as *const __m256i), floats, d) };
     }
     #[inline(always)]
     unsafe fn store_words4(self, q: *mut u8, o: &[u32; 16], v: [*const u32; 4]) {

@@ -1,19 +1,18 @@
 //! The usual loads and stores, in tight loops: one 32-bit word a lane, of one region or of each workgroup's memory, all lanes of the live
-//! warps active; and loads of several scalars a lane of one buffer.
+//! warps active; [`lanes`] has those of more, or of 16 bits.
 //! Anything else goes to the general form.
 
-use super::holes;
+use super::{holes, lanes};
 use super::linear::{self, Packed, Regions, buffer, shared};
 use super::offsets::Words;
-use super::warp::{self, Extent, store32_full};
+use super::warp::{self, store32_full};
 use crate::counting::tally::{Access, AccessKind};
 use crate::kernels::count;
 use crate::kernels::forms::call_kernel;
 use crate::kernels::mask::Bits;
 use crate::kernels::regs::{reg, src32, src64};
 use crate::state::{At, State};
-use shader::bytecode::{Op, SHAPE_RUN, SHAPE_SAME, SHAPE_SINGLE, mem_of, n_of};
-use shader::ir::Mem;
+use shader::bytecode::{Op, SHAPE_RUN, SHAPE_SAME, SHAPE_SINGLE};
 use simd::Steps;
 
 /// What an op is to do, when it is of the usual kind.
@@ -42,6 +41,8 @@ macro_rules! each {
         }
     }};
 }
+
+pub(super) use each;
 
 /// Bytes that a run of loads asks for beforehand: a CPU does not look beyond a page by itself, and a wave is a quarter of one.
 const AHEAD: usize = 2048;
@@ -125,78 +126,6 @@ unsafe fn load<L: Steps, R: Regions>(l: L, st: &mut State, o: At, regions: R, x:
     }
 }
 
-/// What [`loads`] reads of each lane.
-#[derive(Clone, Copy, PartialEq)]
-enum Lane {
-    Words2,
-    Words4,
-    /// Four 16-bit scalars, floats or not.
-    Halves4(bool),
-}
-
-/// What an op loads, if it is of several scalars a lane, all lanes of the live warps are active, and lines are not counted.
-#[inline(always)]
-fn several(st: &State, o: At) -> Option<(Lane, Words)> {
-    let lane = match (mem_of(o.e), n_of(o.e)) {
-        (Mem::B32, 2) => Lane::Words2,
-        (Mem::B32, 4) => Lane::Words4,
-        (Mem::F16, 4) => Lane::Halves4(true),
-        (Mem::U16, 4) => Lane::Halves4(false),
-        _ => return None,
-    };
-    let shaped = o.e & (SHAPE_RUN | SHAPE_SAME | SHAPE_SINGLE) != 0;
-    if shaped || st.count.exact { None } else { Some((lane, Words::all(st, o)?)) }
-}
-
-/// Loads warps whose lanes' scalars follow each other; others go to the general form.
-///
-/// # Safety
-/// `lane` and `x` are what [`several`] said of the op.
-#[inline(always)]
-unsafe fn loads<L: Steps>(l: L, st: &mut State, o: At, r: Extent, lane: Lane, x: Words) -> *const Op {
-    let Words { p, k } = x;
-    let n = n_of(o.e);
-    let step = mem_of(o.e).bytes() * n as u32;
-    // Results that nobody reads.
-    let mut unread = std::mem::MaybeUninit::<[u32; 256]>::uninit();
-    let mut d = [unread.as_mut_ptr() as *mut u32; 4];
-    for (i, d) in d[..n].iter_mut().enumerate() {
-        // SAFETY: one of the op's values.
-        let x = unsafe { o.value(n, i) };
-        if !x.is_none() {
-            *d = reg(st, x) as *mut u32;
-        }
-    }
-    for _ in 0..count::parts(&o) {
-        count::unknown(st, AccessKind::Read);
-    }
-    let end = r.run_end(16 * step);
-    each!(st.live, |w| {
-        // SAFETY: the op's registers, a live warp; 16 lanes' scalars are in the region below its `end`.
-        unsafe {
-            let at = &*(p.add(w * 16) as *const [u32; 16]);
-            let first = at[0].wrapping_add(k);
-            if (first as u64) < end && l.is_run(at, step) {
-                let q = r.ptr().add(first as usize);
-                for line in 0..4 {
-                    if line * 4 < step as usize {
-                        simd::prefetch(q.wrapping_add(16 * step as usize + 64 * line));
-                    }
-                }
-                let [a, b, c, e] = [d[0].add(w * 16), d[1].add(w * 16), d[2].add(w * 16), d[3].add(w * 16)];
-                match lane {
-                    Lane::Words2 => l.run2(q, a, b),
-                    Lane::Words4 => l.run4(q, [a, b, c, e]),
-                    Lane::Halves4(floats) => l.run_halves4(q, floats, [a, b, c, e]),
-                }
-            } else {
-                linear::load_warp_of(l, st, o, r, w, p.add(w * 16), k, 0xFFFF);
-            }
-        }
-    });
-    o.after(n)
-}
-
 /// # Safety
 /// As [`load`].
 #[inline(always)]
@@ -242,10 +171,10 @@ pub fn ld_buf<L: Steps>(l: L, st: &mut State, op: At) -> *const Op {
         return op.on(1);
     }
     if op.b.is_uniform()
-        && let Some((lane, x)) = several(st, op)
+        && let Some((lane, x)) = lanes::of(st, op)
     {
-        // SAFETY: the op's register, which has a descriptor's address; `several` gave the others.
-        return unsafe { loads(l, st, op, buffer(*src64(st, op.b).0), lane, x) };
+        // SAFETY: the op's register, which has a descriptor's address; `lanes::of` gave the others.
+        return unsafe { lanes::load(l, st, op, buffer(*src64(st, op.b).0), lane, x) };
     }
     call_kernel!(l, linear::ld_buf, st, op)
 }

@@ -29,7 +29,7 @@ fn in_words<L: Steps>(l: L, r: Extent, at: &[u32; 16], k: u32, n: usize, ex: u16
 /// # Safety
 /// `d` is good for sixteen lanes.
 #[inline(always)]
-unsafe fn put<L: Steps>(l: L, mem: Mem, d: *mut u32, v: L::I) {
+pub(super) unsafe fn put<L: Steps>(l: L, mem: Mem, d: *mut u32, v: L::I) {
     // SAFETY: the caller's.
     unsafe {
         match mem {

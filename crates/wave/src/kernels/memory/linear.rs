@@ -376,8 +376,12 @@ pub unsafe fn load_warp_of<L: Steps>(
 /// Sixteen offsets are at `p`.
 #[inline(always)]
 unsafe fn within<L: Steps>(l: L, r: Extent, p: *const u32, k: u32, bytes: u32, ex: u16) -> bool {
-    // SAFETY: the caller's.
-    r.limit(bytes).is_some_and(|limit| l.bound_mask(unsafe { &*(p as *const [u32; 16]) }, k, limit) | !ex == 0xFFFF)
+    // (No closure: one that stays a function of its own has not the level's instructions.)
+    match r.limit(bytes) {
+        // SAFETY: the caller's.
+        Some(limit) => l.bound_mask(unsafe { &*(p as *const [u32; 16]) }, k, limit) | !ex == 0xFFFF,
+        None => false,
+    }
 }
 
 /// Loads warp `w` of an op that stands for several loads, some of them out of bounds: each load's offset is mod 2^32 by itself.

@@ -10,6 +10,7 @@ pub mod fast;
 pub mod global;
 pub mod halves;
 pub mod holes;
+pub mod lanes;
 pub mod linear;
 pub mod offsets;
 pub mod rows;
