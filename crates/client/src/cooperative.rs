@@ -88,27 +88,27 @@ pub fn text(s: &str) -> Vec<u32> {
 
 /// A module as it grows: ids, and its parts in the order that SPIR-V wants.
 #[derive(Default)]
-struct Module {
-    ids: u32,
-    decorations: Vec<u32>,
-    globals: Vec<u32>,
-    body: Vec<u32>,
+pub(crate) struct Module {
+    pub(crate) ids: u32,
+    pub(crate) decorations: Vec<u32>,
+    pub(crate) globals: Vec<u32>,
+    pub(crate) body: Vec<u32>,
     constants: std::collections::HashMap<u32, u32>,
-    uint: u32,
+    pub(crate) uint: u32,
 }
 
 impl Module {
-    fn id(&mut self) -> u32 {
+    pub(crate) fn id(&mut self) -> u32 {
         self.ids += 1;
         self.ids
     }
     /// A type or other global.
-    fn global(&mut self, make: impl Fn(u32) -> Vec<u32>) -> u32 {
+    pub(crate) fn global(&mut self, make: impl Fn(u32) -> Vec<u32>) -> u32 {
         let id = self.id();
         self.globals.extend(make(id));
         id
     }
-    fn constant(&mut self, n: u32) -> u32 {
+    pub(crate) fn constant(&mut self, n: u32) -> u32 {
         let uint = self.uint;
         if let Some(&id) = self.constants.get(&n) {
             return id;
@@ -118,12 +118,12 @@ impl Module {
         id
     }
     /// An instruction of the body with a result.
-    fn value(&mut self, code: u32, ty: u32, operands: &[u32]) -> u32 {
+    pub(crate) fn value(&mut self, code: u32, ty: u32, operands: &[u32]) -> u32 {
         let id = self.id();
         self.body.extend(op(code, &[&[ty, id], operands].concat()));
         id
     }
-    fn add(&mut self, a: u32, b: u32) -> u32 {
+    pub(crate) fn add(&mut self, a: u32, b: u32) -> u32 {
         self.value(128, self.uint, &[a, b])
     }
     fn times(&mut self, a: u32, n: u32) -> u32 {

@@ -21,6 +21,7 @@ pub mod raster;
 pub mod rays;
 mod scratch;
 pub mod session;
+pub mod tensor;
 
 pub use compute::{Buffer, Kernel};
 pub use context::Context;

@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use texel::buffer::Buffer;
 use texel::sample::{BufferView, ImageView, Sampler};
 
+use shader::options::tensor;
 pub use shader::options::{DESCRIPTOR_BYTES, DYNAMIC_TABLE, TEXELS};
 
 /// A descriptor's words; layout as told at [`shader::options::DESCRIPTOR_BYTES`].
@@ -32,10 +33,14 @@ pub fn texels(view: *const BufferView) -> u64 {
     view as u64 | TEXELS
 }
 
+/// What a tensor's second descriptor is a buffer of ([`shader::options::tensor`]). Shaders read it where it is.
+pub struct TensorShape(pub [u32; tensor::WORDS]);
+
 #[derive(Clone)]
 enum View {
     Image(Arc<ImageView>),
     Texels(Arc<BufferView>),
+    Shape(Arc<TensorShape>),
 }
 
 /// A descriptor, and what it points to, which lives for as long as it does.
@@ -76,6 +81,11 @@ impl Descriptor {
     pub fn structure(address: u64) -> Descriptor {
         Descriptor { words: Words { address, ..Words::NULL }, ..Default::default() }
     }
+    /// Of a tensor, its shape: a buffer of the words.
+    pub fn shape(shape: Arc<TensorShape>) -> Descriptor {
+        let (address, size) = (shape.0.as_ptr() as u64, size_of_val(&shape.0) as u64);
+        Descriptor { words: Words { address, size, ..Words::NULL }, view: Some(View::Shape(shape)), sampler: None }
+    }
     pub fn words(&self) -> Words {
         self.words
     }
@@ -103,6 +113,7 @@ impl Descriptor {
         let view = match &self.view {
             Some(View::Image(v)) => Arc::strong_count(v) == 1,
             Some(View::Texels(v)) => Arc::strong_count(v) == 1,
+            Some(View::Shape(v)) => Arc::strong_count(v) == 1,
             None => false,
         };
         view || self.sampler.as_ref().is_some_and(|s| Arc::strong_count(s) == 1)

@@ -27,6 +27,7 @@ pub mod sanitizer;
 pub mod shared;
 pub mod sources;
 pub mod sync;
+pub mod tensor;
 mod texel_wave;
 mod texture;
 pub mod threads;

@@ -28,6 +28,19 @@ impl Binding {
     }
 }
 
+/// How a tensor's descriptors tell its shape: 32-bit words, elements of each dimension first, outermost first; then, from word
+/// [`tensor::STRIDES`] on, bytes from one index of each dimension to the next.
+pub mod tensor {
+    /// Dimensions that a tensor may have.
+    pub const MAX_RANK: u32 = 6;
+    pub const STRIDES: u32 = MAX_RANK;
+    pub const WORDS: usize = 2 * MAX_RANK as usize;
+    /// Elements that one instruction may read or write.
+    pub const MAX_ACCESS: u32 = 16;
+    /// An offset that lies in no tensor: they have at most 2^31 bytes.
+    pub const NOWHERE: u32 = 0xFFFF_FFF0;
+}
+
 pub const DYNAMIC_TABLE: u32 = 32;
 
 /// The heaps of descriptors that a dispatch may have (SPV_EXT_descriptor_heap), whose bytes the application writes.
@@ -56,6 +69,7 @@ pub mod resource {
     pub const READ_ONLY_BUFFER: u32 = 64;
     pub const READ_WRITE_BUFFER: u32 = 128;
     pub const ACCELERATION_STRUCTURE: u32 = 256;
+    pub const TENSOR: u32 = 512;
 }
 
 /// Where a shader's binding lies when descriptors are in heaps (VkDescriptorSetAndBindingMappingEXT). Offsets and strides are bytes.

@@ -116,12 +116,36 @@ impl AddressCopyFlagsKHR {
     pub const SPARSE: Self = Self(2);
     pub const PROTECTED: Self = Self(4);
 }
+#[doc = "<https://registry.khronos.org/vulkan/specs/latest/man/html/VkTensorCreateFlagsARM.html>"]
+#[repr(transparent)]
+#[derive(PartialEq, Eq, PartialOrd, Ord, Clone, Copy, Hash, Debug)]
+pub struct TensorCreateFlagsARM(pub(crate) Flags64);
+ash::vk_bitflags_wrapped!(TensorCreateFlagsARM, Flags64);
+impl TensorCreateFlagsARM {
+    pub const MUTABLE_FORMAT: Self = Self(1);
+    pub const PROTECTED: Self = Self(2);
+    pub const DESCRIPTOR_BUFFER_CAPTURE_REPLAY: Self = Self(4);
+    pub const DESCRIPTOR_HEAP_CAPTURE_REPLAY: Self = Self(8);
+}
+#[doc = "<https://registry.khronos.org/vulkan/specs/latest/man/html/VkTensorUsageFlagsARM.html>"]
+#[repr(transparent)]
+#[derive(PartialEq, Eq, PartialOrd, Ord, Clone, Copy, Hash, Debug)]
+pub struct TensorUsageFlagsARM(pub(crate) Flags64);
+ash::vk_bitflags_wrapped!(TensorUsageFlagsARM, Flags64);
+impl TensorUsageFlagsARM {
+    pub const SHADER: Self = Self(2);
+    pub const TRANSFER_SRC: Self = Self(4);
+    pub const TRANSFER_DST: Self = Self(8);
+    pub const IMAGE_ALIASING: Self = Self(16);
+}
 #[doc = "<https://registry.khronos.org/vulkan/specs/latest/man/html/VkTensorViewCreateFlagsARM.html>"]
 #[repr(transparent)]
 #[derive(PartialEq, Eq, PartialOrd, Ord, Clone, Copy, Hash, Debug)]
 pub struct TensorViewCreateFlagsARM(pub(crate) Flags64);
 ash::vk_bitflags_wrapped!(TensorViewCreateFlagsARM, Flags64);
-impl TensorViewCreateFlagsARM {}
+impl TensorViewCreateFlagsARM {
+    pub const DESCRIPTOR_BUFFER_CAPTURE_REPLAY: Self = Self(1);
+}
 #[doc = "<https://registry.khronos.org/vulkan/specs/latest/man/html/VkSpirvResourceTypeFlagsEXT.html>"]
 #[repr(transparent)]
 #[derive(PartialEq, Eq, PartialOrd, Ord, Clone, Copy, Hash, Debug)]
@@ -267,6 +291,24 @@ impl TensorARM {
         Self(0)
     }
 }
+#[doc = "<https://registry.khronos.org/vulkan/specs/latest/man/html/VkTensorViewARM.html>"]
+#[repr(transparent)]
+#[derive(Eq, PartialEq, Ord, PartialOrd, Clone, Copy, Hash, Debug, Default)]
+pub struct TensorViewARM(u64);
+impl Handle for TensorViewARM {
+    const TYPE: ObjectType = ObjectType::from_raw(1000460001);
+    fn as_raw(self) -> u64 {
+        self.0
+    }
+    fn from_raw(x: u64) -> Self {
+        Self(x)
+    }
+}
+impl TensorViewARM {
+    pub const fn null() -> Self {
+        Self(0)
+    }
+}
 #[doc = "<https://registry.khronos.org/vulkan/specs/latest/man/html/VkShaderInstrumentationARM.html>"]
 #[repr(transparent)]
 #[derive(Eq, PartialEq, Ord, PartialOrd, Clone, Copy, Hash, Debug, Default)]
@@ -359,6 +401,20 @@ impl DepthClampModeEXT {
     }
     pub const VIEWPORT_RANGE: Self = Self(0);
     pub const USER_DEFINED_RANGE: Self = Self(1);
+}
+#[doc = "<https://registry.khronos.org/vulkan/specs/latest/man/html/VkTensorTilingARM.html>"]
+#[repr(transparent)]
+#[derive(Eq, PartialEq, Ord, PartialOrd, Clone, Copy, Hash, Debug, Default)]
+pub struct TensorTilingARM(pub(crate) i32);
+impl TensorTilingARM {
+    pub const fn from_raw(x: i32) -> Self {
+        Self(x)
+    }
+    pub const fn as_raw(self) -> i32 {
+        self.0
+    }
+    pub const OPTIMAL: Self = Self(0);
+    pub const LINEAR: Self = Self(1);
 }
 #[doc = "<https://registry.khronos.org/vulkan/specs/latest/man/html/VkDescriptorMappingSourceEXT.html>"]
 #[repr(transparent)]
@@ -2401,6 +2457,59 @@ unsafe impl Send for PhysicalDeviceVertexAttributeRobustnessFeaturesEXT<'_> {}
 unsafe impl Sync for PhysicalDeviceVertexAttributeRobustnessFeaturesEXT<'_> {}
 pub type PhysicalDeviceDepthClampZeroOneFeaturesKHR<'a> =
     ash::vk::PhysicalDeviceDepthClampZeroOneFeaturesEXT<'a>;
+#[doc = "<https://registry.khronos.org/vulkan/specs/latest/man/html/VkTensorDescriptionARM.html>"]
+#[repr(C)]
+#[derive(Copy, Clone)]
+pub struct TensorDescriptionARM<'a> {
+    pub s_type: StructureType,
+    pub p_next: *const c_void,
+    pub tiling: TensorTilingARM,
+    pub format: Format,
+    pub dimension_count: u32,
+    pub p_dimensions: *const i64,
+    pub p_strides: *const i64,
+    pub usage: TensorUsageFlagsARM,
+    pub _marker: PhantomData<&'a ()>,
+}
+impl Default for TensorDescriptionARM<'_> {
+    fn default() -> Self {
+        // SAFETY: zero is a value of every member: numbers, null pointers and handles.
+        let zero: Self = unsafe { core::mem::zeroed() };
+        Self { s_type: Self::STRUCTURE_TYPE, ..zero }
+    }
+}
+// SAFETY: the members are those of vk.xml, in order.
+unsafe impl TaggedStructure for TensorDescriptionARM<'_> {
+    const STRUCTURE_TYPE: StructureType = StructureType::from_raw(1000460006);
+}
+unsafe impl Send for TensorDescriptionARM<'_> {}
+unsafe impl Sync for TensorDescriptionARM<'_> {}
+#[doc = "<https://registry.khronos.org/vulkan/specs/latest/man/html/VkTensorCreateInfoARM.html>"]
+#[repr(C)]
+#[derive(Copy, Clone)]
+pub struct TensorCreateInfoARM<'a> {
+    pub s_type: StructureType,
+    pub p_next: *const c_void,
+    pub flags: TensorCreateFlagsARM,
+    pub p_description: *const TensorDescriptionARM<'a>,
+    pub sharing_mode: SharingMode,
+    pub queue_family_index_count: u32,
+    pub p_queue_family_indices: *const u32,
+    pub _marker: PhantomData<&'a ()>,
+}
+impl Default for TensorCreateInfoARM<'_> {
+    fn default() -> Self {
+        // SAFETY: zero is a value of every member: numbers, null pointers and handles.
+        let zero: Self = unsafe { core::mem::zeroed() };
+        Self { s_type: Self::STRUCTURE_TYPE, ..zero }
+    }
+}
+// SAFETY: the members are those of vk.xml, in order.
+unsafe impl TaggedStructure for TensorCreateInfoARM<'_> {
+    const STRUCTURE_TYPE: StructureType = StructureType::from_raw(1000460000);
+}
+unsafe impl Send for TensorCreateInfoARM<'_> {}
+unsafe impl Sync for TensorCreateInfoARM<'_> {}
 #[doc = "<https://registry.khronos.org/vulkan/specs/latest/man/html/VkTensorViewCreateInfoARM.html>"]
 #[repr(C)]
 #[derive(Copy, Clone)]
@@ -2425,6 +2534,507 @@ unsafe impl TaggedStructure for TensorViewCreateInfoARM<'_> {
 }
 unsafe impl Send for TensorViewCreateInfoARM<'_> {}
 unsafe impl Sync for TensorViewCreateInfoARM<'_> {}
+#[doc = "<https://registry.khronos.org/vulkan/specs/latest/man/html/VkTensorMemoryRequirementsInfoARM.html>"]
+#[repr(C)]
+#[derive(Copy, Clone)]
+pub struct TensorMemoryRequirementsInfoARM<'a> {
+    pub s_type: StructureType,
+    pub p_next: *const c_void,
+    pub tensor: TensorARM,
+    pub _marker: PhantomData<&'a ()>,
+}
+impl Default for TensorMemoryRequirementsInfoARM<'_> {
+    fn default() -> Self {
+        // SAFETY: zero is a value of every member: numbers, null pointers and handles.
+        let zero: Self = unsafe { core::mem::zeroed() };
+        Self { s_type: Self::STRUCTURE_TYPE, ..zero }
+    }
+}
+// SAFETY: the members are those of vk.xml, in order.
+unsafe impl TaggedStructure for TensorMemoryRequirementsInfoARM<'_> {
+    const STRUCTURE_TYPE: StructureType = StructureType::from_raw(1000460007);
+}
+unsafe impl Send for TensorMemoryRequirementsInfoARM<'_> {}
+unsafe impl Sync for TensorMemoryRequirementsInfoARM<'_> {}
+#[doc = "<https://registry.khronos.org/vulkan/specs/latest/man/html/VkBindTensorMemoryInfoARM.html>"]
+#[repr(C)]
+#[derive(Copy, Clone)]
+pub struct BindTensorMemoryInfoARM<'a> {
+    pub s_type: StructureType,
+    pub p_next: *const c_void,
+    pub tensor: TensorARM,
+    pub memory: DeviceMemory,
+    pub memory_offset: DeviceSize,
+    pub _marker: PhantomData<&'a ()>,
+}
+impl Default for BindTensorMemoryInfoARM<'_> {
+    fn default() -> Self {
+        // SAFETY: zero is a value of every member: numbers, null pointers and handles.
+        let zero: Self = unsafe { core::mem::zeroed() };
+        Self { s_type: Self::STRUCTURE_TYPE, ..zero }
+    }
+}
+// SAFETY: the members are those of vk.xml, in order.
+unsafe impl TaggedStructure for BindTensorMemoryInfoARM<'_> {
+    const STRUCTURE_TYPE: StructureType = StructureType::from_raw(1000460002);
+}
+unsafe impl Send for BindTensorMemoryInfoARM<'_> {}
+unsafe impl Sync for BindTensorMemoryInfoARM<'_> {}
+#[doc = "<https://registry.khronos.org/vulkan/specs/latest/man/html/VkWriteDescriptorSetTensorARM.html>"]
+#[repr(C)]
+#[derive(Copy, Clone)]
+pub struct WriteDescriptorSetTensorARM<'a> {
+    pub s_type: StructureType,
+    pub p_next: *const c_void,
+    pub tensor_view_count: u32,
+    pub p_tensor_views: *const TensorViewARM,
+    pub _marker: PhantomData<&'a ()>,
+}
+impl Default for WriteDescriptorSetTensorARM<'_> {
+    fn default() -> Self {
+        // SAFETY: zero is a value of every member: numbers, null pointers and handles.
+        let zero: Self = unsafe { core::mem::zeroed() };
+        Self { s_type: Self::STRUCTURE_TYPE, ..zero }
+    }
+}
+// SAFETY: the members are those of vk.xml, in order.
+unsafe impl TaggedStructure for WriteDescriptorSetTensorARM<'_> {
+    const STRUCTURE_TYPE: StructureType = StructureType::from_raw(1000460003);
+}
+unsafe impl Send for WriteDescriptorSetTensorARM<'_> {}
+unsafe impl Sync for WriteDescriptorSetTensorARM<'_> {}
+#[doc = "<https://registry.khronos.org/vulkan/specs/latest/man/html/VkTensorFormatPropertiesARM.html>"]
+#[repr(C)]
+#[derive(Copy, Clone)]
+pub struct TensorFormatPropertiesARM<'a> {
+    pub s_type: StructureType,
+    pub p_next: *mut c_void,
+    pub optimal_tiling_tensor_features: FormatFeatureFlags2,
+    pub linear_tiling_tensor_features: FormatFeatureFlags2,
+    pub _marker: PhantomData<&'a ()>,
+}
+impl Default for TensorFormatPropertiesARM<'_> {
+    fn default() -> Self {
+        // SAFETY: zero is a value of every member: numbers, null pointers and handles.
+        let zero: Self = unsafe { core::mem::zeroed() };
+        Self { s_type: Self::STRUCTURE_TYPE, ..zero }
+    }
+}
+// SAFETY: the members are those of vk.xml, in order.
+unsafe impl TaggedStructure for TensorFormatPropertiesARM<'_> {
+    const STRUCTURE_TYPE: StructureType = StructureType::from_raw(1000460005);
+}
+unsafe impl Send for TensorFormatPropertiesARM<'_> {}
+unsafe impl Sync for TensorFormatPropertiesARM<'_> {}
+#[doc = "<https://registry.khronos.org/vulkan/specs/latest/man/html/VkPhysicalDeviceTensorPropertiesARM.html>"]
+#[repr(C)]
+#[derive(Copy, Clone)]
+pub struct PhysicalDeviceTensorPropertiesARM<'a> {
+    pub s_type: StructureType,
+    pub p_next: *mut c_void,
+    pub max_tensor_dimension_count: u32,
+    pub max_tensor_elements: u64,
+    pub max_per_dimension_tensor_elements: u64,
+    pub max_tensor_stride: i64,
+    pub max_tensor_size: u64,
+    pub max_tensor_shader_access_array_length: u32,
+    pub max_tensor_shader_access_size: u32,
+    pub max_descriptor_set_storage_tensors: u32,
+    pub max_per_stage_descriptor_set_storage_tensors: u32,
+    pub max_descriptor_set_update_after_bind_storage_tensors: u32,
+    pub max_per_stage_descriptor_update_after_bind_storage_tensors: u32,
+    pub shader_storage_tensor_array_non_uniform_indexing_native: Bool32,
+    pub shader_tensor_supported_stages: ShaderStageFlags,
+    pub _marker: PhantomData<&'a ()>,
+}
+impl Default for PhysicalDeviceTensorPropertiesARM<'_> {
+    fn default() -> Self {
+        // SAFETY: zero is a value of every member: numbers, null pointers and handles.
+        let zero: Self = unsafe { core::mem::zeroed() };
+        Self { s_type: Self::STRUCTURE_TYPE, ..zero }
+    }
+}
+// SAFETY: the members are those of vk.xml, in order.
+unsafe impl TaggedStructure for PhysicalDeviceTensorPropertiesARM<'_> {
+    const STRUCTURE_TYPE: StructureType = StructureType::from_raw(1000460004);
+}
+unsafe impl Send for PhysicalDeviceTensorPropertiesARM<'_> {}
+unsafe impl Sync for PhysicalDeviceTensorPropertiesARM<'_> {}
+#[doc = "<https://registry.khronos.org/vulkan/specs/latest/man/html/VkTensorMemoryBarrierARM.html>"]
+#[repr(C)]
+#[derive(Copy, Clone)]
+pub struct TensorMemoryBarrierARM<'a> {
+    pub s_type: StructureType,
+    pub p_next: *const c_void,
+    pub src_stage_mask: PipelineStageFlags2,
+    pub src_access_mask: AccessFlags2,
+    pub dst_stage_mask: PipelineStageFlags2,
+    pub dst_access_mask: AccessFlags2,
+    pub src_queue_family_index: u32,
+    pub dst_queue_family_index: u32,
+    pub tensor: TensorARM,
+    pub _marker: PhantomData<&'a ()>,
+}
+impl Default for TensorMemoryBarrierARM<'_> {
+    fn default() -> Self {
+        // SAFETY: zero is a value of every member: numbers, null pointers and handles.
+        let zero: Self = unsafe { core::mem::zeroed() };
+        Self { s_type: Self::STRUCTURE_TYPE, ..zero }
+    }
+}
+// SAFETY: the members are those of vk.xml, in order.
+unsafe impl TaggedStructure for TensorMemoryBarrierARM<'_> {
+    const STRUCTURE_TYPE: StructureType = StructureType::from_raw(1000460008);
+}
+unsafe impl Send for TensorMemoryBarrierARM<'_> {}
+unsafe impl Sync for TensorMemoryBarrierARM<'_> {}
+#[doc = "<https://registry.khronos.org/vulkan/specs/latest/man/html/VkTensorDependencyInfoARM.html>"]
+#[repr(C)]
+#[derive(Copy, Clone)]
+pub struct TensorDependencyInfoARM<'a> {
+    pub s_type: StructureType,
+    pub p_next: *const c_void,
+    pub tensor_memory_barrier_count: u32,
+    pub p_tensor_memory_barriers: *const TensorMemoryBarrierARM<'a>,
+    pub _marker: PhantomData<&'a ()>,
+}
+impl Default for TensorDependencyInfoARM<'_> {
+    fn default() -> Self {
+        // SAFETY: zero is a value of every member: numbers, null pointers and handles.
+        let zero: Self = unsafe { core::mem::zeroed() };
+        Self { s_type: Self::STRUCTURE_TYPE, ..zero }
+    }
+}
+// SAFETY: the members are those of vk.xml, in order.
+unsafe impl TaggedStructure for TensorDependencyInfoARM<'_> {
+    const STRUCTURE_TYPE: StructureType = StructureType::from_raw(1000460013);
+}
+unsafe impl Send for TensorDependencyInfoARM<'_> {}
+unsafe impl Sync for TensorDependencyInfoARM<'_> {}
+#[doc = "<https://registry.khronos.org/vulkan/specs/latest/man/html/VkPhysicalDeviceTensorFeaturesARM.html>"]
+#[repr(C)]
+#[derive(Copy, Clone)]
+pub struct PhysicalDeviceTensorFeaturesARM<'a> {
+    pub s_type: StructureType,
+    pub p_next: *mut c_void,
+    pub tensor_non_packed: Bool32,
+    pub shader_tensor_access: Bool32,
+    pub shader_storage_tensor_array_dynamic_indexing: Bool32,
+    pub shader_storage_tensor_array_non_uniform_indexing: Bool32,
+    pub descriptor_binding_storage_tensor_update_after_bind: Bool32,
+    pub tensors: Bool32,
+    pub _marker: PhantomData<&'a ()>,
+}
+impl Default for PhysicalDeviceTensorFeaturesARM<'_> {
+    fn default() -> Self {
+        // SAFETY: zero is a value of every member: numbers, null pointers and handles.
+        let zero: Self = unsafe { core::mem::zeroed() };
+        Self { s_type: Self::STRUCTURE_TYPE, ..zero }
+    }
+}
+// SAFETY: the members are those of vk.xml, in order.
+unsafe impl TaggedStructure for PhysicalDeviceTensorFeaturesARM<'_> {
+    const STRUCTURE_TYPE: StructureType = StructureType::from_raw(1000460009);
+}
+unsafe impl Send for PhysicalDeviceTensorFeaturesARM<'_> {}
+unsafe impl Sync for PhysicalDeviceTensorFeaturesARM<'_> {}
+#[doc = "<https://registry.khronos.org/vulkan/specs/latest/man/html/VkDeviceTensorMemoryRequirementsARM.html>"]
+#[repr(C)]
+#[derive(Copy, Clone)]
+pub struct DeviceTensorMemoryRequirementsARM<'a> {
+    pub s_type: StructureType,
+    pub p_next: *const c_void,
+    pub p_create_info: *const TensorCreateInfoARM<'a>,
+    pub _marker: PhantomData<&'a ()>,
+}
+impl Default for DeviceTensorMemoryRequirementsARM<'_> {
+    fn default() -> Self {
+        // SAFETY: zero is a value of every member: numbers, null pointers and handles.
+        let zero: Self = unsafe { core::mem::zeroed() };
+        Self { s_type: Self::STRUCTURE_TYPE, ..zero }
+    }
+}
+// SAFETY: the members are those of vk.xml, in order.
+unsafe impl TaggedStructure for DeviceTensorMemoryRequirementsARM<'_> {
+    const STRUCTURE_TYPE: StructureType = StructureType::from_raw(1000460010);
+}
+unsafe impl Send for DeviceTensorMemoryRequirementsARM<'_> {}
+unsafe impl Sync for DeviceTensorMemoryRequirementsARM<'_> {}
+#[doc = "<https://registry.khronos.org/vulkan/specs/latest/man/html/VkCopyTensorInfoARM.html>"]
+#[repr(C)]
+#[derive(Copy, Clone)]
+pub struct CopyTensorInfoARM<'a> {
+    pub s_type: StructureType,
+    pub p_next: *const c_void,
+    pub src_tensor: TensorARM,
+    pub dst_tensor: TensorARM,
+    pub region_count: u32,
+    pub p_regions: *const TensorCopyARM<'a>,
+    pub _marker: PhantomData<&'a ()>,
+}
+impl Default for CopyTensorInfoARM<'_> {
+    fn default() -> Self {
+        // SAFETY: zero is a value of every member: numbers, null pointers and handles.
+        let zero: Self = unsafe { core::mem::zeroed() };
+        Self { s_type: Self::STRUCTURE_TYPE, ..zero }
+    }
+}
+// SAFETY: the members are those of vk.xml, in order.
+unsafe impl TaggedStructure for CopyTensorInfoARM<'_> {
+    const STRUCTURE_TYPE: StructureType = StructureType::from_raw(1000460011);
+}
+unsafe impl Send for CopyTensorInfoARM<'_> {}
+unsafe impl Sync for CopyTensorInfoARM<'_> {}
+#[doc = "<https://registry.khronos.org/vulkan/specs/latest/man/html/VkTensorCopyARM.html>"]
+#[repr(C)]
+#[derive(Copy, Clone)]
+pub struct TensorCopyARM<'a> {
+    pub s_type: StructureType,
+    pub p_next: *const c_void,
+    pub dimension_count: u32,
+    pub p_src_offset: *const u64,
+    pub p_dst_offset: *const u64,
+    pub p_extent: *const u64,
+    pub _marker: PhantomData<&'a ()>,
+}
+impl Default for TensorCopyARM<'_> {
+    fn default() -> Self {
+        // SAFETY: zero is a value of every member: numbers, null pointers and handles.
+        let zero: Self = unsafe { core::mem::zeroed() };
+        Self { s_type: Self::STRUCTURE_TYPE, ..zero }
+    }
+}
+// SAFETY: the members are those of vk.xml, in order.
+unsafe impl TaggedStructure for TensorCopyARM<'_> {
+    const STRUCTURE_TYPE: StructureType = StructureType::from_raw(1000460012);
+}
+unsafe impl Send for TensorCopyARM<'_> {}
+unsafe impl Sync for TensorCopyARM<'_> {}
+#[doc = "<https://registry.khronos.org/vulkan/specs/latest/man/html/VkMemoryDedicatedAllocateInfoTensorARM.html>"]
+#[repr(C)]
+#[derive(Copy, Clone)]
+pub struct MemoryDedicatedAllocateInfoTensorARM<'a> {
+    pub s_type: StructureType,
+    pub p_next: *const c_void,
+    pub tensor: TensorARM,
+    pub _marker: PhantomData<&'a ()>,
+}
+impl Default for MemoryDedicatedAllocateInfoTensorARM<'_> {
+    fn default() -> Self {
+        // SAFETY: zero is a value of every member: numbers, null pointers and handles.
+        let zero: Self = unsafe { core::mem::zeroed() };
+        Self { s_type: Self::STRUCTURE_TYPE, ..zero }
+    }
+}
+// SAFETY: the members are those of vk.xml, in order.
+unsafe impl TaggedStructure for MemoryDedicatedAllocateInfoTensorARM<'_> {
+    const STRUCTURE_TYPE: StructureType = StructureType::from_raw(1000460014);
+}
+unsafe impl Send for MemoryDedicatedAllocateInfoTensorARM<'_> {}
+unsafe impl Sync for MemoryDedicatedAllocateInfoTensorARM<'_> {}
+#[doc = "<https://registry.khronos.org/vulkan/specs/latest/man/html/VkPhysicalDeviceDescriptorBufferTensorPropertiesARM.html>"]
+#[repr(C)]
+#[derive(Copy, Clone)]
+pub struct PhysicalDeviceDescriptorBufferTensorPropertiesARM<'a> {
+    pub s_type: StructureType,
+    pub p_next: *mut c_void,
+    pub tensor_capture_replay_descriptor_data_size: usize,
+    pub tensor_view_capture_replay_descriptor_data_size: usize,
+    pub tensor_descriptor_size: usize,
+    pub _marker: PhantomData<&'a ()>,
+}
+impl Default for PhysicalDeviceDescriptorBufferTensorPropertiesARM<'_> {
+    fn default() -> Self {
+        // SAFETY: zero is a value of every member: numbers, null pointers and handles.
+        let zero: Self = unsafe { core::mem::zeroed() };
+        Self { s_type: Self::STRUCTURE_TYPE, ..zero }
+    }
+}
+// SAFETY: the members are those of vk.xml, in order.
+unsafe impl TaggedStructure for PhysicalDeviceDescriptorBufferTensorPropertiesARM<'_> {
+    const STRUCTURE_TYPE: StructureType = StructureType::from_raw(1000460019);
+}
+unsafe impl Send for PhysicalDeviceDescriptorBufferTensorPropertiesARM<'_> {}
+unsafe impl Sync for PhysicalDeviceDescriptorBufferTensorPropertiesARM<'_> {}
+#[doc = "<https://registry.khronos.org/vulkan/specs/latest/man/html/VkPhysicalDeviceDescriptorBufferTensorFeaturesARM.html>"]
+#[repr(C)]
+#[derive(Copy, Clone)]
+pub struct PhysicalDeviceDescriptorBufferTensorFeaturesARM<'a> {
+    pub s_type: StructureType,
+    pub p_next: *mut c_void,
+    pub descriptor_buffer_tensor_descriptors: Bool32,
+    pub _marker: PhantomData<&'a ()>,
+}
+impl Default for PhysicalDeviceDescriptorBufferTensorFeaturesARM<'_> {
+    fn default() -> Self {
+        // SAFETY: zero is a value of every member: numbers, null pointers and handles.
+        let zero: Self = unsafe { core::mem::zeroed() };
+        Self { s_type: Self::STRUCTURE_TYPE, ..zero }
+    }
+}
+// SAFETY: the members are those of vk.xml, in order.
+unsafe impl TaggedStructure for PhysicalDeviceDescriptorBufferTensorFeaturesARM<'_> {
+    const STRUCTURE_TYPE: StructureType = StructureType::from_raw(1000460018);
+}
+unsafe impl Send for PhysicalDeviceDescriptorBufferTensorFeaturesARM<'_> {}
+unsafe impl Sync for PhysicalDeviceDescriptorBufferTensorFeaturesARM<'_> {}
+#[doc = "<https://registry.khronos.org/vulkan/specs/latest/man/html/VkTensorCaptureDescriptorDataInfoARM.html>"]
+#[repr(C)]
+#[derive(Copy, Clone)]
+pub struct TensorCaptureDescriptorDataInfoARM<'a> {
+    pub s_type: StructureType,
+    pub p_next: *const c_void,
+    pub tensor: TensorARM,
+    pub _marker: PhantomData<&'a ()>,
+}
+impl Default for TensorCaptureDescriptorDataInfoARM<'_> {
+    fn default() -> Self {
+        // SAFETY: zero is a value of every member: numbers, null pointers and handles.
+        let zero: Self = unsafe { core::mem::zeroed() };
+        Self { s_type: Self::STRUCTURE_TYPE, ..zero }
+    }
+}
+// SAFETY: the members are those of vk.xml, in order.
+unsafe impl TaggedStructure for TensorCaptureDescriptorDataInfoARM<'_> {
+    const STRUCTURE_TYPE: StructureType = StructureType::from_raw(1000460021);
+}
+unsafe impl Send for TensorCaptureDescriptorDataInfoARM<'_> {}
+unsafe impl Sync for TensorCaptureDescriptorDataInfoARM<'_> {}
+#[doc = "<https://registry.khronos.org/vulkan/specs/latest/man/html/VkTensorViewCaptureDescriptorDataInfoARM.html>"]
+#[repr(C)]
+#[derive(Copy, Clone)]
+pub struct TensorViewCaptureDescriptorDataInfoARM<'a> {
+    pub s_type: StructureType,
+    pub p_next: *const c_void,
+    pub tensor_view: TensorViewARM,
+    pub _marker: PhantomData<&'a ()>,
+}
+impl Default for TensorViewCaptureDescriptorDataInfoARM<'_> {
+    fn default() -> Self {
+        // SAFETY: zero is a value of every member: numbers, null pointers and handles.
+        let zero: Self = unsafe { core::mem::zeroed() };
+        Self { s_type: Self::STRUCTURE_TYPE, ..zero }
+    }
+}
+// SAFETY: the members are those of vk.xml, in order.
+unsafe impl TaggedStructure for TensorViewCaptureDescriptorDataInfoARM<'_> {
+    const STRUCTURE_TYPE: StructureType = StructureType::from_raw(1000460022);
+}
+unsafe impl Send for TensorViewCaptureDescriptorDataInfoARM<'_> {}
+unsafe impl Sync for TensorViewCaptureDescriptorDataInfoARM<'_> {}
+#[doc = "<https://registry.khronos.org/vulkan/specs/latest/man/html/VkDescriptorGetTensorInfoARM.html>"]
+#[repr(C)]
+#[derive(Copy, Clone)]
+pub struct DescriptorGetTensorInfoARM<'a> {
+    pub s_type: StructureType,
+    pub p_next: *const c_void,
+    pub tensor_view: TensorViewARM,
+    pub _marker: PhantomData<&'a ()>,
+}
+impl Default for DescriptorGetTensorInfoARM<'_> {
+    fn default() -> Self {
+        // SAFETY: zero is a value of every member: numbers, null pointers and handles.
+        let zero: Self = unsafe { core::mem::zeroed() };
+        Self { s_type: Self::STRUCTURE_TYPE, ..zero }
+    }
+}
+// SAFETY: the members are those of vk.xml, in order.
+unsafe impl TaggedStructure for DescriptorGetTensorInfoARM<'_> {
+    const STRUCTURE_TYPE: StructureType = StructureType::from_raw(1000460020);
+}
+unsafe impl Send for DescriptorGetTensorInfoARM<'_> {}
+unsafe impl Sync for DescriptorGetTensorInfoARM<'_> {}
+#[doc = "<https://registry.khronos.org/vulkan/specs/latest/man/html/VkFrameBoundaryTensorsARM.html>"]
+#[repr(C)]
+#[derive(Copy, Clone)]
+pub struct FrameBoundaryTensorsARM<'a> {
+    pub s_type: StructureType,
+    pub p_next: *const c_void,
+    pub tensor_count: u32,
+    pub p_tensors: *const TensorARM,
+    pub _marker: PhantomData<&'a ()>,
+}
+impl Default for FrameBoundaryTensorsARM<'_> {
+    fn default() -> Self {
+        // SAFETY: zero is a value of every member: numbers, null pointers and handles.
+        let zero: Self = unsafe { core::mem::zeroed() };
+        Self { s_type: Self::STRUCTURE_TYPE, ..zero }
+    }
+}
+// SAFETY: the members are those of vk.xml, in order.
+unsafe impl TaggedStructure for FrameBoundaryTensorsARM<'_> {
+    const STRUCTURE_TYPE: StructureType = StructureType::from_raw(1000460023);
+}
+unsafe impl Send for FrameBoundaryTensorsARM<'_> {}
+unsafe impl Sync for FrameBoundaryTensorsARM<'_> {}
+#[doc = "<https://registry.khronos.org/vulkan/specs/latest/man/html/VkPhysicalDeviceExternalTensorInfoARM.html>"]
+#[repr(C)]
+#[derive(Copy, Clone)]
+pub struct PhysicalDeviceExternalTensorInfoARM<'a> {
+    pub s_type: StructureType,
+    pub p_next: *const c_void,
+    pub flags: TensorCreateFlagsARM,
+    pub p_description: *const TensorDescriptionARM<'a>,
+    pub handle_type: ExternalMemoryHandleTypeFlags,
+    pub _marker: PhantomData<&'a ()>,
+}
+impl Default for PhysicalDeviceExternalTensorInfoARM<'_> {
+    fn default() -> Self {
+        // SAFETY: zero is a value of every member: numbers, null pointers and handles.
+        let zero: Self = unsafe { core::mem::zeroed() };
+        Self { s_type: Self::STRUCTURE_TYPE, ..zero }
+    }
+}
+// SAFETY: the members are those of vk.xml, in order.
+unsafe impl TaggedStructure for PhysicalDeviceExternalTensorInfoARM<'_> {
+    const STRUCTURE_TYPE: StructureType = StructureType::from_raw(1000460015);
+}
+unsafe impl Send for PhysicalDeviceExternalTensorInfoARM<'_> {}
+unsafe impl Sync for PhysicalDeviceExternalTensorInfoARM<'_> {}
+#[doc = "<https://registry.khronos.org/vulkan/specs/latest/man/html/VkExternalTensorPropertiesARM.html>"]
+#[repr(C)]
+#[derive(Copy, Clone)]
+pub struct ExternalTensorPropertiesARM<'a> {
+    pub s_type: StructureType,
+    pub p_next: *const c_void,
+    pub external_memory_properties: ExternalMemoryProperties,
+    pub _marker: PhantomData<&'a ()>,
+}
+impl Default for ExternalTensorPropertiesARM<'_> {
+    fn default() -> Self {
+        // SAFETY: zero is a value of every member: numbers, null pointers and handles.
+        let zero: Self = unsafe { core::mem::zeroed() };
+        Self { s_type: Self::STRUCTURE_TYPE, ..zero }
+    }
+}
+// SAFETY: the members are those of vk.xml, in order.
+unsafe impl TaggedStructure for ExternalTensorPropertiesARM<'_> {
+    const STRUCTURE_TYPE: StructureType = StructureType::from_raw(1000460016);
+}
+unsafe impl Send for ExternalTensorPropertiesARM<'_> {}
+unsafe impl Sync for ExternalTensorPropertiesARM<'_> {}
+#[doc = "<https://registry.khronos.org/vulkan/specs/latest/man/html/VkExternalMemoryTensorCreateInfoARM.html>"]
+#[repr(C)]
+#[derive(Copy, Clone)]
+pub struct ExternalMemoryTensorCreateInfoARM<'a> {
+    pub s_type: StructureType,
+    pub p_next: *const c_void,
+    pub handle_types: ExternalMemoryHandleTypeFlags,
+    pub _marker: PhantomData<&'a ()>,
+}
+impl Default for ExternalMemoryTensorCreateInfoARM<'_> {
+    fn default() -> Self {
+        // SAFETY: zero is a value of every member: numbers, null pointers and handles.
+        let zero: Self = unsafe { core::mem::zeroed() };
+        Self { s_type: Self::STRUCTURE_TYPE, ..zero }
+    }
+}
+// SAFETY: the members are those of vk.xml, in order.
+unsafe impl TaggedStructure for ExternalMemoryTensorCreateInfoARM<'_> {
+    const STRUCTURE_TYPE: StructureType = StructureType::from_raw(1000460017);
+}
+unsafe impl Send for ExternalMemoryTensorCreateInfoARM<'_> {}
+unsafe impl Sync for ExternalMemoryTensorCreateInfoARM<'_> {}
 #[doc = "<https://registry.khronos.org/vulkan/specs/latest/man/html/VkPhysicalDeviceShaderFloat8FeaturesEXT.html>"]
 #[repr(C)]
 #[derive(Copy, Clone)]
@@ -3787,6 +4397,54 @@ pub const STRUCTURE_TYPE_SHADER_INSTRUMENTATION_METRIC_DESCRIPTION_ARM: Structur
     StructureType::from_raw(1000607003);
 pub const SHADER_CREATE_INSTRUMENT_SHADER_BIT_ARM: ShaderCreateFlagsEXT =
     ShaderCreateFlagsEXT::from_raw(2048);
+pub const STRUCTURE_TYPE_TENSOR_CREATE_INFO_ARM: StructureType = StructureType::from_raw(1000460000);
+pub const STRUCTURE_TYPE_TENSOR_VIEW_CREATE_INFO_ARM: StructureType = StructureType::from_raw(1000460001);
+pub const STRUCTURE_TYPE_BIND_TENSOR_MEMORY_INFO_ARM: StructureType = StructureType::from_raw(1000460002);
+pub const STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET_TENSOR_ARM: StructureType = StructureType::from_raw(1000460003);
+pub const STRUCTURE_TYPE_PHYSICAL_DEVICE_TENSOR_PROPERTIES_ARM: StructureType =
+    StructureType::from_raw(1000460004);
+pub const STRUCTURE_TYPE_TENSOR_FORMAT_PROPERTIES_ARM: StructureType = StructureType::from_raw(1000460005);
+pub const STRUCTURE_TYPE_TENSOR_DESCRIPTION_ARM: StructureType = StructureType::from_raw(1000460006);
+pub const STRUCTURE_TYPE_TENSOR_MEMORY_REQUIREMENTS_INFO_ARM: StructureType =
+    StructureType::from_raw(1000460007);
+pub const STRUCTURE_TYPE_TENSOR_MEMORY_BARRIER_ARM: StructureType = StructureType::from_raw(1000460008);
+pub const STRUCTURE_TYPE_PHYSICAL_DEVICE_TENSOR_FEATURES_ARM: StructureType =
+    StructureType::from_raw(1000460009);
+pub const STRUCTURE_TYPE_DEVICE_TENSOR_MEMORY_REQUIREMENTS_ARM: StructureType =
+    StructureType::from_raw(1000460010);
+pub const STRUCTURE_TYPE_COPY_TENSOR_INFO_ARM: StructureType = StructureType::from_raw(1000460011);
+pub const STRUCTURE_TYPE_TENSOR_COPY_ARM: StructureType = StructureType::from_raw(1000460012);
+pub const STRUCTURE_TYPE_TENSOR_DEPENDENCY_INFO_ARM: StructureType = StructureType::from_raw(1000460013);
+pub const STRUCTURE_TYPE_MEMORY_DEDICATED_ALLOCATE_INFO_TENSOR_ARM: StructureType =
+    StructureType::from_raw(1000460014);
+pub const STRUCTURE_TYPE_PHYSICAL_DEVICE_EXTERNAL_TENSOR_INFO_ARM: StructureType =
+    StructureType::from_raw(1000460015);
+pub const STRUCTURE_TYPE_EXTERNAL_TENSOR_PROPERTIES_ARM: StructureType = StructureType::from_raw(1000460016);
+pub const STRUCTURE_TYPE_EXTERNAL_MEMORY_TENSOR_CREATE_INFO_ARM: StructureType =
+    StructureType::from_raw(1000460017);
+pub const OBJECT_TYPE_TENSOR_ARM: ObjectType = ObjectType::from_raw(1000460000);
+pub const OBJECT_TYPE_TENSOR_VIEW_ARM: ObjectType = ObjectType::from_raw(1000460001);
+pub const DESCRIPTOR_TYPE_TENSOR_ARM: DescriptorType = DescriptorType::from_raw(1000460000);
+pub const FORMAT_FEATURE_2_TENSOR_SHADER_BIT_ARM: FormatFeatureFlags2 =
+    FormatFeatureFlags2::from_raw(549755813888);
+pub const FORMAT_FEATURE_2_TENSOR_IMAGE_ALIASING_BIT_ARM: FormatFeatureFlags2 =
+    FormatFeatureFlags2::from_raw(8796093022208);
+pub const IMAGE_USAGE_TENSOR_ALIASING_BIT_ARM: ImageUsageFlags = ImageUsageFlags::from_raw(8388608);
+pub const IMAGE_LAYOUT_TENSOR_ALIASING_ARM: ImageLayout = ImageLayout::from_raw(1000460000);
+pub const FORMAT_R8_BOOL_ARM: Format = Format::from_raw(1000460000);
+pub const STRUCTURE_TYPE_PHYSICAL_DEVICE_DESCRIPTOR_BUFFER_TENSOR_FEATURES_ARM: StructureType =
+    StructureType::from_raw(1000460018);
+pub const STRUCTURE_TYPE_PHYSICAL_DEVICE_DESCRIPTOR_BUFFER_TENSOR_PROPERTIES_ARM: StructureType =
+    StructureType::from_raw(1000460019);
+pub const STRUCTURE_TYPE_DESCRIPTOR_GET_TENSOR_INFO_ARM: StructureType = StructureType::from_raw(1000460020);
+pub const STRUCTURE_TYPE_TENSOR_CAPTURE_DESCRIPTOR_DATA_INFO_ARM: StructureType =
+    StructureType::from_raw(1000460021);
+pub const STRUCTURE_TYPE_TENSOR_VIEW_CAPTURE_DESCRIPTOR_DATA_INFO_ARM: StructureType =
+    StructureType::from_raw(1000460022);
+pub const STRUCTURE_TYPE_FRAME_BOUNDARY_TENSORS_ARM: StructureType = StructureType::from_raw(1000460023);
+pub const FORMAT_R16_SFLOAT_FPENCODING_BFLOAT16_ARM: Format = Format::from_raw(1000460001);
+pub const FORMAT_R8_SFLOAT_FPENCODING_FLOAT8E4M3_ARM: Format = Format::from_raw(1000460002);
+pub const FORMAT_R8_SFLOAT_FPENCODING_FLOAT8E5M2_ARM: Format = Format::from_raw(1000460003);
 pub const STRUCTURE_TYPE_PHYSICAL_DEVICE_DEPTH_CLAMP_CONTROL_FEATURES_EXT: StructureType =
     StructureType::from_raw(1000582000);
 pub const STRUCTURE_TYPE_PIPELINE_VIEWPORT_DEPTH_CLAMP_CONTROL_CREATE_INFO_EXT: StructureType =

@@ -21,6 +21,7 @@ mod owned;
 mod rig;
 mod single_sampled;
 mod single_sampled_pass;
+mod tensor;
 mod tile;
 mod weights;
 mod ycbcr;
@@ -52,6 +53,7 @@ pub fn checks() -> Vec<Check> {
     all.extend(barycentric::checks());
     all.extend(conservative::checks());
     all.extend(cooperative::checks());
+    all.extend(tensor::checks());
     all.extend(tile::checks());
     all.extend(ycbcr::checks());
     all

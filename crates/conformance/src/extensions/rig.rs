@@ -78,7 +78,13 @@ impl Rig {
             shader_b_float16_cooperative_matrix: vk::TRUE,
             ..Default::default()
         };
-        let links: [Link; 16] = [
+        let mut tensors = vk::PhysicalDeviceTensorFeaturesARM {
+            tensors: vk::TRUE,
+            tensor_non_packed: vk::TRUE,
+            shader_tensor_access: vk::TRUE,
+            ..Default::default()
+        };
+        let links: [Link; 17] = [
             (ash::ext::multisampled_render_to_single_sampled::NAME, (&raw mut single).cast()),
             (ash::ext::attachment_feedback_loop_layout::NAME, (&raw mut loops).cast()),
             (ash::ext::attachment_feedback_loop_dynamic_state::NAME, (&raw mut set).cast()),
@@ -95,6 +101,7 @@ impl Rig {
             (ash::ext::ycbcr_2plane_444_formats::NAME, (&raw mut of_two).cast()),
             (ash::khr::cooperative_matrix::NAME, (&raw mut matrices).cast()),
             (c"VK_KHR_shader_bfloat16", (&raw mut brains).cast()),
+            (c"VK_ARM_tensors", (&raw mut tensors).cast()),
         ];
         let chain = chained(&links, there);
         // Promoted ones that host copies need before Vulkan 1.3 are core; these have no feature.

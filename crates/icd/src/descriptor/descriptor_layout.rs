@@ -1,6 +1,6 @@
 //! VkDescriptorSetLayout: where each binding's descriptors lie in a set's memory.
 //!
-//! Every descriptor takes [`DESCRIPTOR_BYTES`]; an inline uniform block lies there as its plain bytes. Dynamic buffers
+//! Every descriptor takes [`DESCRIPTOR_BYTES`], a tensor's two of them; an inline uniform block lies there as its plain bytes. Dynamic buffers
 //! keep their undisplaced descriptor in the set and get a number in the order of bindings; dispatches read them, with
 //! their offsets added, from the dynamic table.
 
@@ -42,14 +42,27 @@ impl Binding {
     pub fn is_variable(&self) -> bool {
         self.flags.contains(vk::DescriptorBindingFlags::VARIABLE_DESCRIPTOR_COUNT)
     }
+    /// Descriptors of which an element consists.
+    pub fn descriptors(&self) -> u32 {
+        descriptors(self.ty)
+    }
+    /// Byte offset of an element in the set.
+    pub fn place(&self, element: u32) -> u32 {
+        self.offset + element * self.descriptors() * DESCRIPTOR_BYTES
+    }
     /// Bytes that `count` elements take.
     fn bytes(&self, count: u32) -> u64 {
         if self.is_inline() {
             (count as u64).next_multiple_of(DESCRIPTOR_BYTES as u64)
         } else {
-            count as u64 * DESCRIPTOR_BYTES as u64
+            count as u64 * self.descriptors() as u64 * DESCRIPTOR_BYTES as u64
         }
     }
+}
+
+/// Descriptors of which an element of a type consists.
+fn descriptors(ty: vk::DescriptorType) -> u32 {
+    if ty == vk::DESCRIPTOR_TYPE_TENSOR_ARM { 2 } else { 1 }
 }
 
 /// What sets and pipeline layouts share of a layout.
@@ -100,7 +113,7 @@ impl SetLayout {
         let memory = SetMemory::new(size as usize)?;
         for b in &self.bindings {
             for (i, s) in b.immutable.iter().enumerate() {
-                let at = b.offset + i as u32 * DESCRIPTOR_BYTES;
+                let at = b.place(i as u32);
                 memory.write(at, Descriptor::image(None, Some(s.clone())));
             }
         }
@@ -195,19 +208,17 @@ pub(crate) fn get_descriptor_set_layout_support(
     let (mut bytes, mut variable) = (0u64, None);
     for (n, b) in i.bindings().iter().enumerate() {
         let inline = b.descriptor_type == vk::DescriptorType::INLINE_UNIFORM_BLOCK;
-        let unit = if inline { 1 } else { DESCRIPTOR_BYTES as u64 };
+        let unit = if inline { 1 } else { (descriptors(b.descriptor_type) * DESCRIPTOR_BYTES) as u64 };
         bytes += b.descriptor_count as u64 * unit;
         if flags.get(n).is_some_and(|f| f.contains(vk::DescriptorBindingFlags::VARIABLE_DESCRIPTOR_COUNT)) {
-            variable = Some((inline, b.descriptor_count as u64 * unit));
+            variable = Some((unit, b.descriptor_count as u64 * unit));
         }
     }
     out.supported = (bytes <= SUPPORTED_BYTES) as u32;
     if let Some(mut v) = out.find::<vk::DescriptorSetVariableDescriptorCountLayoutSupport>() {
         v.max_variable_descriptor_count = match variable {
-            Some((true, _)) => crate::instance::limits::MAX_INLINE_UNIFORM_BLOCK,
-            Some((false, own)) => {
-                ((SUPPORTED_BYTES.saturating_sub(bytes - own)) / DESCRIPTOR_BYTES as u64) as u32
-            }
+            Some((1, _)) => crate::instance::limits::MAX_INLINE_UNIFORM_BLOCK,
+            Some((unit, own)) => ((SUPPORTED_BYTES.saturating_sub(bytes - own)) / unit) as u32,
             None => 0,
         };
     }

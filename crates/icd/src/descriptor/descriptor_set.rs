@@ -8,6 +8,7 @@ use crate::memory::acceleration_structure::AccelerationStructure;
 use crate::memory::buffer_view::BufferView;
 use crate::memory::image_view::ImageView;
 use crate::memory::sampler::Sampler;
+use crate::memory::tensor::TensorView;
 use machine::descriptor::{DESCRIPTOR_BYTES, Descriptor, SetMemory};
 use std::sync::Arc;
 use vk::DescriptorType as Type;
@@ -38,6 +39,7 @@ pub(crate) enum Source {
     Buffers(*const vk::DescriptorBufferInfo),
     Texels(*const vk::BufferView),
     Structures(*const vk::AccelerationStructureKHR),
+    Tensors(*const vk::TensorViewARM),
     Bytes(*const u8),
 }
 
@@ -135,7 +137,7 @@ pub(crate) unsafe fn put(
         if !is_of(b, ty) {
             return;
         }
-        let place = b.offset + e * DESCRIPTOR_BYTES;
+        let place = b.place(e);
         let d = match source {
             Source::Images(p) => {
                 // SAFETY: the caller's: one of the elements.
@@ -156,6 +158,13 @@ pub(crate) unsafe fn put(
             Source::Buffers(p) => unsafe { buffer(&p.byte_add(i * stride).read_unaligned(), b.is_dynamic()) },
             // SAFETY: likewise.
             Source::Texels(p) => texels(unsafe { p.byte_add(i * stride).read_unaligned() }),
+            Source::Tensors(p) => {
+                // SAFETY: likewise.
+                let view = object::hold::<TensorView>(unsafe { p.byte_add(i * stride).read_unaligned() });
+                let [elements, shape] = view.map_or_else(Default::default, |v| v.descriptors());
+                replaced.extend(memory.write(place + DESCRIPTOR_BYTES, shape).filter(Descriptor::is_last));
+                elements
+            }
             // SAFETY: likewise.
             Source::Structures(p) => structure(unsafe { p.byte_add(i * stride).read_unaligned() }),
             Source::Bytes(_) => return,
@@ -166,7 +175,9 @@ pub(crate) unsafe fn put(
 
 /// Whether a binding holds descriptors of the type; logs an error if it does not.
 fn is_of(b: &Binding, ty: Type) -> bool {
-    let good = !b.is_inline() && (b.ty == ty || b.ty == Type::MUTABLE_EXT);
+    // A tensor's descriptors have no room in a binding of several types.
+    let mutable = b.ty == Type::MUTABLE_EXT && ty != vk::DESCRIPTOR_TYPE_TENSOR_ARM;
+    let good = !b.is_inline() && (b.ty == ty || mutable);
     if !good {
         crate::base::debug::log_error(&format!(
             "descriptors of type {ty:?} are written to binding {}, which has {:?}",
@@ -190,6 +201,7 @@ pub(crate) fn kind(ty: Type) -> Option<fn(*const u8) -> Source> {
         | Type::STORAGE_BUFFER_DYNAMIC => |p| Source::Buffers(p.cast()),
         Type::UNIFORM_TEXEL_BUFFER | Type::STORAGE_TEXEL_BUFFER => |p| Source::Texels(p.cast()),
         Type::ACCELERATION_STRUCTURE_KHR => |p| Source::Structures(p.cast()),
+        vk::DESCRIPTOR_TYPE_TENSOR_ARM => |p| Source::Tensors(p.cast()),
         Type::INLINE_UNIFORM_BLOCK => Source::Bytes,
         _ => return None,
     })
@@ -218,6 +230,11 @@ pub(crate) fn write(
             let Some(s) = w.find::<vk::WriteDescriptorSetAccelerationStructureKHR>() else { return };
             count = count.min(s.acceleration_structure_count);
             (s.p_acceleration_structures.cast(), size_of::<vk::AccelerationStructureKHR>())
+        }
+        Source::Tensors(_) => {
+            let Some(t) = w.find::<vk::WriteDescriptorSetTensorARM>() else { return };
+            count = count.min(t.tensor_view_count);
+            (t.p_tensor_views.cast(), size_of::<vk::TensorViewARM>())
         }
         Source::Bytes(_) => match w.find::<vk::WriteDescriptorSetInlineUniformBlock>() {
             Some(b) => {
@@ -278,11 +295,13 @@ fn copy(c: In<vk::CopyDescriptorSet>, replaced: &mut Replaced) {
         if fb.is_dynamic() != tb.is_dynamic() {
             return;
         }
-        let mut d = src.memory.read(fb.offset + fe * DESCRIPTOR_BYTES);
-        if let Some(s) = tb.immutable.get(te as usize) {
-            d = d.with_sampler(s.clone());
+        for k in 0..fb.descriptors().min(tb.descriptors()) {
+            let mut d = src.memory.read(fb.place(fe) + k * DESCRIPTOR_BYTES);
+            if let Some(s) = tb.immutable.get(te as usize) {
+                d = d.with_sampler(s.clone());
+            }
+            replaced.extend(dst.memory.write(tb.place(te) + k * DESCRIPTOR_BYTES, d).filter(Descriptor::is_last));
         }
-        replaced.extend(dst.memory.write(tb.offset + te * DESCRIPTOR_BYTES, d).filter(Descriptor::is_last));
     }
 }
 

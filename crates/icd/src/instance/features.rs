@@ -71,7 +71,7 @@ pub(crate) const FEATURES: &[&str] = &[
     "extendedDynamicState2LogicOp", "attachmentFeedbackLoopLayout", "attachmentFeedbackLoopDynamicState",
     "colorWriteEnable", "conditionalRendering", "deviceFault", "deviceAddressCommands", "indirectMemoryCopy",
     "indirectMemoryToImageCopy", "shaderReplicatedComposites", "pipelineBinaries", "deviceGeneratedCommands", "dynamicGeneratedPipelineLayout", "shaderUntypedPointers", "shaderBFloat16Type", "shaderBFloat16DotProduct", "shaderBFloat16CooperativeMatrix", "shaderFloat8", "shaderFloat8CooperativeMatrix",
-    "cooperativeMatrix", "cooperativeMatrixRobustBufferAccess", "imageCompressionControl", "reportAddressBinding", "shaderQuadControl", "maintenance11", "inheritedConditionalRendering", "depthClampControl",
+    "cooperativeMatrix", "cooperativeMatrixRobustBufferAccess", "tensors", "tensorNonPacked", "shaderTensorAccess", "shaderStorageTensorArrayDynamicIndexing", "shaderStorageTensorArrayNonUniformIndexing", "descriptorBindingStorageTensorUpdateAfterBind", "imageCompressionControl", "reportAddressBinding", "shaderQuadControl", "maintenance11", "inheritedConditionalRendering", "depthClampControl",
     "depthClampZeroOne", "primitiveRestartIndex", "vertexAttributeRobustness", "depthBiasControl", "leastRepresentableValueForceUnormRepresentation", "floatRepresentation",
     "depthBiasExact", "depthClipControl", "depthClipEnable", "dynamicRenderingUnusedAttachments",
     "extendedDynamicState3DepthClampEnable", "extendedDynamicState3PolygonMode",

@@ -9,8 +9,10 @@ use crate::instance::physical_device::{API_VERSION, QUEUE_FLAGS};
 use crate::instance::structs::PropertyStruct;
 use crate::instance::structs::Value::{self, *};
 use machine::descriptor::DESCRIPTOR_BYTES;
+use machine::tensor::MAX_BYTES;
 use machine::descriptor_memory::{MAX_CUSTOM_BORDER_COLORS, MAX_DESCRIPTOR_BUFFER_RANGE};
 use raster::regions;
+use shader::options::tensor;
 use std::collections::HashMap;
 use std::sync::{LazyLock, OnceLock};
 
@@ -223,6 +225,19 @@ pub(crate) static PROPERTIES: &[(&str, Value)] = &[
         "rayTracingInvocationReorderReorderingHint",
         U32(vk::RayTracingInvocationReorderModeEXT::NONE.as_raw() as u32),
     ),
+    ("maxTensorDimensionCount", U32(tensor::MAX_RANK)),
+    ("maxTensorElements", U64(MAX_BYTES)),
+    ("maxPerDimensionTensorElements", U64(MAX_BYTES)),
+    ("maxTensorStride", U64(MAX_BYTES)),
+    ("maxTensorSize", U64(MAX_BYTES)),
+    ("maxTensorShaderAccessArrayLength", U32(tensor::MAX_ACCESS)),
+    ("maxTensorShaderAccessSize", U32(8 * tensor::MAX_ACCESS)),
+    ("maxDescriptorSetStorageTensors", U32(MAX_DESCRIPTORS)),
+    ("maxPerStageDescriptorSetStorageTensors", U32(MAX_DESCRIPTORS)),
+    ("maxDescriptorSetUpdateAfterBindStorageTensors", U32(MAX_DESCRIPTORS)),
+    ("maxPerStageDescriptorUpdateAfterBindStorageTensors", U32(MAX_DESCRIPTORS)),
+    ("shaderStorageTensorArrayNonUniformIndexingNative", Bool(true)),
+    ("shaderTensorSupportedStages", U32(STAGES)),
     ("cooperativeMatrixSupportedStages", U32(vk::ShaderStageFlags::COMPUTE.as_raw())),
     ("maxShaderBindingTableRecordIndex", U32(u32::MAX)),
     ("maxOpacity2StateSubdivisionLevel", U32(bvh::micromap::MAX_LEVEL)),

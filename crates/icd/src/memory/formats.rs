@@ -106,6 +106,10 @@ pub(crate) fn get_physical_device_format_properties2(
         p3.optimal_tiling_features = optimal;
         p3.buffer_features = buffer;
     }
+    if let Some(mut t) = out.find::<vk::TensorFormatPropertiesARM>() {
+        t.optimal_tiling_tensor_features = crate::memory::tensor::features(format);
+        t.linear_tiling_tensor_features = t.optimal_tiling_tensor_features;
+    }
     crate::memory::drm::tell(info, &mut out);
     // Tiles resolve every format before they are stored.
     if let Some(mut q) = out.find::<vk::SubpassResolvePerformanceQueryEXT>() {

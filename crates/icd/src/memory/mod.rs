@@ -14,6 +14,7 @@ pub(crate) mod image_view;
 pub(crate) mod micromap;
 pub(crate) mod sampler;
 pub(crate) mod sparse;
+pub(crate) mod tensor;
 pub(crate) mod ycbcr_conversion;
 
 pub(crate) use allocation::*;

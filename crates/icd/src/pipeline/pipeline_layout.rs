@@ -63,7 +63,7 @@ impl Layout {
     pub fn binding(&self, set: u32, binding: u32) -> Option<Binding> {
         let layout = self.sets.get(set as usize)?.as_ref()?;
         let b = &layout.bindings[layout.index(binding)?];
-        let mut at = Binding::new(set, b.offset, b.count);
+        let mut at = Binding::new(set, b.offset, b.count * b.descriptors());
         if b.is_dynamic() {
             at.table = DYNAMIC_TABLE;
             at.offset = (self.dynamic_base[set as usize] + b.dynamic) * DESCRIPTOR_BYTES;

@@ -31,7 +31,19 @@ fn stages(info: In<vk::DependencyInfo>) -> Dependency {
             add(m.src_stage_mask, m.dst_stage_mask);
         }
     }
+    for m in tensors(info) {
+        add(m.src_stage_mask, m.dst_stage_mask);
+    }
     d
+}
+
+/// Barriers of tensors: one by itself, or a list of them.
+pub(crate) fn tensors<'a>(
+    info: In<'a, vk::DependencyInfo<'a>>,
+) -> impl Iterator<Item = In<'a, vk::TensorMemoryBarrierARM<'a>>> {
+    let list = info.find::<vk::TensorDependencyInfoARM>();
+    let list = list.into_iter().flat_map(|l| l.tensor_memory_barriers().iter());
+    info.find::<vk::TensorMemoryBarrierARM>().into_iter().chain(list)
 }
 
 pub(crate) fn cmd_pipeline_barrier2(b: &CommandBuffer, info: In<vk::DependencyInfo>) {

@@ -143,7 +143,7 @@ impl BindPoint {
             let Some(set) = self.set(pipeline, i) else { continue };
             for b in set.layout.bindings.iter().filter(|b| b.is_dynamic()) {
                 for e in 0..b.count {
-                    let d = set.memory.words(b.offset + e * DESCRIPTOR_BYTES);
+                    let d = set.memory.words(b.place(e));
                     let offset = set.offsets.get((b.dynamic + e) as usize).copied().unwrap_or(0) as u64;
                     // The size stays the range, as VK_WHOLE_SIZE was resolved when the descriptor was written.
                     table.write_words((base + b.dynamic + e) * DESCRIPTOR_BYTES, d.displaced(offset));

@@ -3,6 +3,7 @@
 use crate::base::given::{Call, In};
 use crate::memory::buffer::Buffer;
 use crate::memory::image::Image;
+use crate::memory::tensor::Tensor;
 use crate::pass::render_pass::Pass;
 use crate::record::command_buffer::Recorder;
 use gpu::command::Command;
@@ -37,6 +38,16 @@ pub(crate) fn dependencies(info: In<vk::DependencyInfo>) -> Dependencies {
             buffer: b.gpu.clone(),
             offset: m.offset,
             size: m.size,
+            families: [m.src_queue_family_index, m.dst_queue_family_index],
+        });
+    }
+    for m in super::barrier::tensors(info) {
+        let Some(t) = m.object::<Tensor>(m.tensor) else { continue };
+        d.buffers.push(BufferBarrier {
+            masks: masks!(m),
+            buffer: t.gpu.clone(),
+            offset: 0,
+            size: t.gpu.size,
             families: [m.src_queue_family_index, m.dst_queue_family_index],
         });
     }

@@ -1,10 +1,14 @@
 //! Copies, fills, updates, clears, blits, resolves.
 
+use crate::base::debug;
 use crate::base::given::In;
 use crate::memory::buffer;
 use crate::memory::image;
+use crate::memory::tensor;
 use crate::record::command_buffer::CommandBuffer;
 use gpu::command::Command;
+use machine::tensor::Part;
+use smallvec::SmallVec;
 
 /// Bytes of an update: the specification's bound, which also keeps a wrong size from reading far.
 pub(crate) const MAX_UPDATE: usize = 65536;
@@ -23,6 +27,41 @@ pub(crate) fn cmd_copy_buffer2(b: &CommandBuffer, info: In<vk::CopyBufferInfo2>)
     let i = info;
     let (Some(src), Some(dst)) = (buffer::get(b, i.src_buffer), buffer::get(b, i.dst_buffer)) else { return };
     let regions = regions!(i.regions(), BufferCopy2 { src_offset, dst_offset, size });
+    if let Some(mut r) = b.recording() {
+        r.push(Command::CopyBuffer { src, dst, regions });
+    }
+}
+
+/// Runs of a tensor's bytes that one copy may consist of.
+const MOST_RUNS: usize = 1 << 20;
+
+pub(crate) fn cmd_copy_tensor_arm(b: &CommandBuffer, info: In<vk::CopyTensorInfoARM>) {
+    let (Some((src, from)), Some((dst, to))) = (tensor::get(b, info.src_tensor), tensor::get(b, info.dst_tensor))
+    else {
+        return;
+    };
+    let mut regions = SmallVec::new();
+    for r in info.regions() {
+        let given = |p: *const u64, list: &[u64], whole: &[u64]| {
+            if p.is_null() || r.dimension_count == 0 { whole.to_vec() } else { list.to_vec() }
+        };
+        let whole = Part::whole(&from);
+        let part = Part {
+            from: given(r.p_src_offset, r.src_offset(), &whole.from),
+            to: given(r.p_dst_offset, r.dst_offset(), &whole.to),
+            extent: given(r.p_extent, r.extent(), &whole.extent),
+        };
+        if !part.fits(&from, &to) {
+            return debug::log_error("vkCmdCopyTensorARM: a region lies outside a tensor, or the tensors differ in rank or element size");
+        }
+        let Some(runs) = part.runs(&from, &to, MOST_RUNS) else {
+            return debug::log_error("vkCmdCopyTensorARM: a region of more than 2^20 separate runs of bytes");
+        };
+        let region = |[src, dst, size]: [u64; 3]| {
+            vk::BufferCopy2::default().src_offset(src).dst_offset(dst).size(size)
+        };
+        regions.extend(runs.into_iter().map(region));
+    }
     if let Some(mut r) = b.recording() {
         r.push(Command::CopyBuffer { src, dst, regions });
     }

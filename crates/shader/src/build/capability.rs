@@ -47,6 +47,9 @@ fn supported(c: Capability) -> bool {
             | BFloat16CooperativeMatrixKHR
             | Float8CooperativeMatrixEXT
             | CooperativeMatrixKHR
+            | TensorsARM
+            | StorageTensorArrayDynamicIndexingARM
+            | StorageTensorArrayNonUniformIndexingARM
             | Float8EXT
             | UntypedPointersKHR
             | DescriptorHeapEXT

@@ -44,6 +44,7 @@ impl<'m> Builder<'m> {
             TypeClass::Sampler => resource::SAMPLER,
             TypeClass::AccelerationStructure => resource::ACCELERATION_STRUCTURE,
             TypeClass::SampledImage(_) => resource::COMBINED,
+            TypeClass::Tensor(..) => resource::TENSOR,
             TypeClass::Image(i) if i.sampled != 2 => resource::SAMPLED_IMAGE,
             TypeClass::Image(_) if read_only => resource::READ_ONLY_IMAGE,
             TypeClass::Image(_) => resource::READ_WRITE_IMAGE,

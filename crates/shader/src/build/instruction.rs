@@ -79,6 +79,7 @@ impl<'m> Builder<'m> {
             || self.atomic(&i)?
             || self.image(&i)?
             || self.cooperative_op(&i)?
+            || self.tensor_op(&i)?
             || self.ray_query(&i)?
             || self.trace(&i)?
             || self.hit_object(&i)?

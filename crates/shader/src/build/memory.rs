@@ -171,6 +171,11 @@ impl<'m> Builder<'m> {
                 let combined = match self.types.kind(p.ty) {
                     TypeClass::Image(_) | TypeClass::Sampler => false,
                     TypeClass::SampledImage(_) => true,
+                    TypeClass::Tensor(..) => {
+                        let both = self.tensor_descriptors(r, p, at)?;
+                        self.pool.extend(both);
+                        return Ok(self.pool.len() - 2);
+                    }
                     TypeClass::AccelerationStructure => {
                         let d = self.descriptor(r, p, at)?;
                         let address = self.structure(d);

@@ -46,6 +46,7 @@ mod small;
 mod ssa;
 mod stages;
 mod subgroup;
+mod tensor;
 mod tile_image;
 mod trace;
 mod types;
@@ -320,7 +321,8 @@ impl<'m> Builder<'m> {
                 | Op::TypeAccelerationStructureKHR
                 | Op::TypeRayQueryKHR
                 | Op::TypeHitObjectEXT
-                | Op::TypeCooperativeMatrixKHR => self.declare_type(i)?,
+                | Op::TypeCooperativeMatrixKHR
+                | Op::TypeTensorARM => self.declare_type(i)?,
                 Op::ConstantTrue
                 | Op::ConstantFalse
                 | Op::Constant

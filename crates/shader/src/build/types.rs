@@ -89,6 +89,8 @@ pub(crate) enum TypeClass {
     /// A buffer's descriptor in a heap.
     Buffer,
     SampledImage(u32),
+    /// Its elements' type and dimensions.
+    Tensor(u32, u32),
     AccelerationStructure,
     RayQuery,
     HitObject,
@@ -284,7 +286,7 @@ impl Types {
             TypeClass::Pointer(class, _) => {
                 matches!(class, StorageClass::StorageBuffer | StorageClass::Uniform)
             }
-            TypeClass::Image(_) | TypeClass::Sampler | TypeClass::SampledImage(_) => true,
+            TypeClass::Image(_) | TypeClass::Sampler | TypeClass::SampledImage(_) | TypeClass::Tensor(..) => true,
             _ => false,
         }
     }
@@ -329,7 +331,7 @@ impl Types {
             }
             TypeClass::Pointer(class, _) => out.extend_from_slice(pointer_scalars(class)),
             TypeClass::Image(_) | TypeClass::Sampler | TypeClass::AccelerationStructure => out.push(Sk::I64),
-            TypeClass::SampledImage(_) => out.extend([Sk::I64, Sk::I64]),
+            TypeClass::SampledImage(_) | TypeClass::Tensor(..) => out.extend([Sk::I64, Sk::I64]),
             _ => {}
         }
         Ok(())
@@ -414,6 +416,7 @@ impl Builder<'_> {
                 self.repeat(&mut t, e, n)?;
             }
             Op::TypeCooperativeMatrixKHR => self.cooperative_type(&i, &mut t)?,
+            Op::TypeTensorARM => self.tensor_type(&i, &mut t)?,
             Op::TypeArray => {
                 let e = self.type_ahead(i.word(2)?, at)?;
                 let n = self.const_u32(i.word(3)?, at)?;

@@ -9,6 +9,7 @@ use std::fmt::Write;
 pub const NEW_EXTENSIONS: &[&str] = &[
     "VK_ARM_performance_counters_by_region",
     "VK_ARM_shader_instrumentation",
+    "VK_ARM_tensors",
     "VK_EXT_depth_clamp_control",
     "VK_EXT_descriptor_heap",
     "VK_EXT_device_generated_commands",

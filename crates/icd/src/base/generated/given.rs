@@ -1192,6 +1192,74 @@ impl<'a> In<'a, vk::RenderingInputAttachmentIndexInfo<'a>> {
     }
 }
 
+impl<'a> In<'a, vk::TensorDescriptionARM<'a>> {
+    pub fn dimensions(self) -> &'a [i64] {
+        unsafe { array(self.p_dimensions, self.dimension_count as usize) }
+    }
+    pub fn strides(self) -> &'a [i64] {
+        unsafe { array(self.p_strides, self.dimension_count as usize) }
+    }
+}
+
+impl<'a> In<'a, vk::TensorCreateInfoARM<'a>> {
+    pub fn description(self) -> Option<In<'a, vk::TensorDescriptionARM<'a>>> {
+        unsafe { self.p_description.as_ref().map(|p| In::new(p)) }
+    }
+    /// # Safety
+    /// Under the conditions of this call `pQueueFamilyIndices` is valid.
+    pub unsafe fn queue_family_indices(self) -> &'a [u32] {
+        unsafe { array(self.p_queue_family_indices, self.queue_family_index_count as usize) }
+    }
+}
+
+impl<'a> In<'a, vk::WriteDescriptorSetTensorARM<'a>> {
+    pub fn tensor_views(self) -> &'a [vk::TensorViewARM] {
+        unsafe { array(self.p_tensor_views, self.tensor_view_count as usize) }
+    }
+}
+
+impl<'a> In<'a, vk::TensorDependencyInfoARM<'a>> {
+    pub fn tensor_memory_barriers(self) -> In<'a, [vk::TensorMemoryBarrierARM<'a>]> {
+        unsafe { In::array(self.p_tensor_memory_barriers, self.tensor_memory_barrier_count as usize) }
+    }
+}
+
+impl<'a> In<'a, vk::DeviceTensorMemoryRequirementsARM<'a>> {
+    pub fn create_info(self) -> Option<In<'a, vk::TensorCreateInfoARM<'a>>> {
+        unsafe { self.p_create_info.as_ref().map(|p| In::new(p)) }
+    }
+}
+
+impl<'a> In<'a, vk::CopyTensorInfoARM<'a>> {
+    pub fn regions(self) -> In<'a, [vk::TensorCopyARM<'a>]> {
+        unsafe { In::array(self.p_regions, self.region_count as usize) }
+    }
+}
+
+impl<'a> In<'a, vk::TensorCopyARM<'a>> {
+    pub fn src_offset(self) -> &'a [u64] {
+        unsafe { array(self.p_src_offset, self.dimension_count as usize) }
+    }
+    pub fn dst_offset(self) -> &'a [u64] {
+        unsafe { array(self.p_dst_offset, self.dimension_count as usize) }
+    }
+    pub fn extent(self) -> &'a [u64] {
+        unsafe { array(self.p_extent, self.dimension_count as usize) }
+    }
+}
+
+impl<'a> In<'a, vk::FrameBoundaryTensorsARM<'a>> {
+    pub fn tensors(self) -> &'a [vk::TensorARM] {
+        unsafe { array(self.p_tensors, self.tensor_count as usize) }
+    }
+}
+
+impl<'a> In<'a, vk::PhysicalDeviceExternalTensorInfoARM<'a>> {
+    pub fn description(self) -> Option<In<'a, vk::TensorDescriptionARM<'a>>> {
+        unsafe { self.p_description.as_ref().map(|p| In::new(p)) }
+    }
+}
+
 impl<'a> In<'a, vk::RenderPassPerformanceCountersByRegionBeginInfoARM<'a>> {
     pub fn counter_addresses(self) -> &'a [vk::DeviceAddress] {
         unsafe { array(self.p_counter_addresses, self.counter_address_count as usize) }

@@ -246,6 +246,24 @@ pub unsafe extern "system" fn vkBindImageMemory2(
         )
     }
 }
+pub unsafe extern "system" fn vkBindTensorMemoryARM(
+    device: vk::Device,
+    bind_info_count: u32,
+    p_bind_infos: *const vk::BindTensorMemoryInfoARM<'_>,
+) -> vk::Result {
+    if crate::base::alloc::is_short() {
+        return vk::Result::ERROR_OUT_OF_HOST_MEMORY;
+    }
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::device::Device, _>(
+            c"vkBindTensorMemoryARM",
+            device,
+            vk::Result::ERROR_UNKNOWN,
+            |this| crate::legacy::generated::imp::bind_tensor_memory_arm(this, bind_info_count, p_bind_infos),
+        )
+    }
+}
 pub unsafe extern "system" fn vkBuildAccelerationStructuresKHR(
     device: vk::Device,
     deferred_operation: vk::DeferredOperationKHR,
@@ -1513,6 +1531,23 @@ pub unsafe extern "system" fn vkCmdCopyQueryPoolResultsToMemoryKHR(
                     query_result_flags,
                 )
             },
+        )
+    }
+}
+pub unsafe extern "system" fn vkCmdCopyTensorARM(
+    command_buffer: vk::CommandBuffer,
+    p_copy_tensor_info: *const vk::CopyTensorInfoARM<'_>,
+) {
+    if p_copy_tensor_info.is_null() {
+        return guard::missing(c"vkCmdCopyTensorARM", ());
+    }
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::record::command_buffer::CommandBuffer, _>(
+            c"vkCmdCopyTensorARM",
+            command_buffer,
+            (),
+            |this| crate::legacy::generated::imp::cmd_copy_tensor_arm(this, p_copy_tensor_info),
         )
     }
 }
@@ -5465,6 +5500,59 @@ pub unsafe extern "system" fn vkCreateSwapchainKHR(
         )
     }
 }
+pub unsafe extern "system" fn vkCreateTensorARM(
+    device: vk::Device,
+    p_create_info: *const vk::TensorCreateInfoARM<'_>,
+    p_allocator: *const vk::AllocationCallbacks<'_>,
+    p_tensor: *mut vk::TensorARM,
+) -> vk::Result {
+    if p_create_info.is_null() || p_tensor.is_null() {
+        return guard::missing(c"vkCreateTensorARM", vk::Result::ERROR_UNKNOWN);
+    }
+    if crate::base::alloc::is_short() {
+        return vk::Result::ERROR_OUT_OF_HOST_MEMORY;
+    }
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::device::Device, _>(
+            c"vkCreateTensorARM",
+            device,
+            vk::Result::ERROR_UNKNOWN,
+            |this| {
+                crate::legacy::generated::imp::create_tensor_arm(this, p_create_info, p_allocator, p_tensor)
+            },
+        )
+    }
+}
+pub unsafe extern "system" fn vkCreateTensorViewARM(
+    device: vk::Device,
+    p_create_info: *const vk::TensorViewCreateInfoARM<'_>,
+    p_allocator: *const vk::AllocationCallbacks<'_>,
+    p_view: *mut vk::TensorViewARM,
+) -> vk::Result {
+    if p_create_info.is_null() || p_view.is_null() {
+        return guard::missing(c"vkCreateTensorViewARM", vk::Result::ERROR_UNKNOWN);
+    }
+    if crate::base::alloc::is_short() {
+        return vk::Result::ERROR_OUT_OF_HOST_MEMORY;
+    }
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::device::Device, _>(
+            c"vkCreateTensorViewARM",
+            device,
+            vk::Result::ERROR_UNKNOWN,
+            |this| {
+                crate::legacy::generated::imp::create_tensor_view_arm(
+                    this,
+                    p_create_info,
+                    p_allocator,
+                    p_view,
+                )
+            },
+        )
+    }
+}
 pub unsafe extern "system" fn vkCreateWaylandSurfaceKHR(
     instance: vk::Instance,
     p_create_info: *const vk::WaylandSurfaceCreateInfoKHR<'_>,
@@ -6035,6 +6123,30 @@ pub unsafe extern "system" fn vkDestroySwapchainKHR(
     unsafe {
         guard::on::<crate::device::Device, _>(c"vkDestroySwapchainKHR", device, (), |this| {
             crate::legacy::generated::imp::destroy_swapchain_khr(this, swapchain, p_allocator)
+        })
+    }
+}
+pub unsafe extern "system" fn vkDestroyTensorARM(
+    device: vk::Device,
+    tensor: vk::TensorARM,
+    p_allocator: *const vk::AllocationCallbacks<'_>,
+) {
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::device::Device, _>(c"vkDestroyTensorARM", device, (), |this| {
+            crate::legacy::generated::imp::destroy_tensor_arm(this, tensor, p_allocator)
+        })
+    }
+}
+pub unsafe extern "system" fn vkDestroyTensorViewARM(
+    device: vk::Device,
+    tensor_view: vk::TensorViewARM,
+    p_allocator: *const vk::AllocationCallbacks<'_>,
+) {
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::device::Device, _>(c"vkDestroyTensorViewARM", device, (), |this| {
+            crate::legacy::generated::imp::destroy_tensor_view_arm(this, tensor_view, p_allocator)
         })
     }
 }
@@ -6984,6 +7096,25 @@ pub unsafe extern "system" fn vkGetDeviceQueue2(
         })
     }
 }
+pub unsafe extern "system" fn vkGetDeviceTensorMemoryRequirementsARM(
+    device: vk::Device,
+    p_info: *const vk::DeviceTensorMemoryRequirementsARM<'_>,
+    p_memory_requirements: *mut vk::MemoryRequirements2<'_>,
+) {
+    if p_info.is_null() || p_memory_requirements.is_null() {
+        return guard::missing(c"vkGetDeviceTensorMemoryRequirementsARM", ());
+    }
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::device::Device, _>(c"vkGetDeviceTensorMemoryRequirementsARM", device, (), |this| {
+            crate::legacy::generated::imp::get_device_tensor_memory_requirements_arm(
+                this,
+                p_info,
+                p_memory_requirements,
+            )
+        })
+    }
+}
 pub unsafe extern "system" fn vkGetEventStatus(device: vk::Device, event: vk::Event) -> vk::Result {
     // SAFETY: the caller keeps Vulkan's valid usage.
     unsafe {
@@ -7485,6 +7616,30 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceExternalSemaphoreProperties(
                     this,
                     p_external_semaphore_info,
                     p_external_semaphore_properties,
+                )
+            },
+        )
+    }
+}
+pub unsafe extern "system" fn vkGetPhysicalDeviceExternalTensorPropertiesARM(
+    physical_device: vk::PhysicalDevice,
+    p_external_tensor_info: *const vk::PhysicalDeviceExternalTensorInfoARM<'_>,
+    p_external_tensor_properties: *mut vk::ExternalTensorPropertiesARM<'_>,
+) {
+    if p_external_tensor_info.is_null() || p_external_tensor_properties.is_null() {
+        return guard::missing(c"vkGetPhysicalDeviceExternalTensorPropertiesARM", ());
+    }
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::instance::physical_device::PhysicalDevice, _>(
+            c"vkGetPhysicalDeviceExternalTensorPropertiesARM",
+            physical_device,
+            (),
+            |this| {
+                crate::legacy::generated::imp::get_physical_device_external_tensor_properties_arm(
+                    this,
+                    p_external_tensor_info,
+                    p_external_tensor_properties,
                 )
             },
         )
@@ -8597,6 +8752,92 @@ pub unsafe extern "system" fn vkGetSwapchainImagesKHR(
         )
     }
 }
+pub unsafe extern "system" fn vkGetTensorMemoryRequirementsARM(
+    device: vk::Device,
+    p_info: *const vk::TensorMemoryRequirementsInfoARM<'_>,
+    p_memory_requirements: *mut vk::MemoryRequirements2<'_>,
+) {
+    if p_info.is_null() || p_memory_requirements.is_null() {
+        return guard::missing(c"vkGetTensorMemoryRequirementsARM", ());
+    }
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::device::Device, _>(c"vkGetTensorMemoryRequirementsARM", device, (), |this| {
+            crate::legacy::generated::imp::get_tensor_memory_requirements_arm(
+                this,
+                p_info,
+                p_memory_requirements,
+            )
+        })
+    }
+}
+pub unsafe extern "system" fn vkGetTensorOpaqueCaptureDataARM(
+    device: vk::Device,
+    tensor_count: u32,
+    p_tensors: *const vk::TensorARM,
+    p_datas: *mut vk::HostAddressRangeEXT<'_>,
+) -> vk::Result {
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::device::Device, _>(
+            c"vkGetTensorOpaqueCaptureDataARM",
+            device,
+            vk::Result::ERROR_UNKNOWN,
+            |this| {
+                crate::legacy::generated::imp::get_tensor_opaque_capture_data_arm(
+                    this,
+                    tensor_count,
+                    p_tensors,
+                    p_datas,
+                )
+            },
+        )
+    }
+}
+pub unsafe extern "system" fn vkGetTensorOpaqueCaptureDescriptorDataARM(
+    device: vk::Device,
+    p_info: *const vk::TensorCaptureDescriptorDataInfoARM<'_>,
+    p_data: *mut c_void,
+) -> vk::Result {
+    if p_info.is_null() || p_data.is_null() {
+        return guard::missing(c"vkGetTensorOpaqueCaptureDescriptorDataARM", vk::Result::ERROR_UNKNOWN);
+    }
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::device::Device, _>(
+            c"vkGetTensorOpaqueCaptureDescriptorDataARM",
+            device,
+            vk::Result::ERROR_UNKNOWN,
+            |this| {
+                crate::legacy::generated::imp::get_tensor_opaque_capture_descriptor_data_arm(
+                    this, p_info, p_data,
+                )
+            },
+        )
+    }
+}
+pub unsafe extern "system" fn vkGetTensorViewOpaqueCaptureDescriptorDataARM(
+    device: vk::Device,
+    p_info: *const vk::TensorViewCaptureDescriptorDataInfoARM<'_>,
+    p_data: *mut c_void,
+) -> vk::Result {
+    if p_info.is_null() || p_data.is_null() {
+        return guard::missing(c"vkGetTensorViewOpaqueCaptureDescriptorDataARM", vk::Result::ERROR_UNKNOWN);
+    }
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::device::Device, _>(
+            c"vkGetTensorViewOpaqueCaptureDescriptorDataARM",
+            device,
+            vk::Result::ERROR_UNKNOWN,
+            |this| {
+                crate::legacy::generated::imp::get_tensor_view_opaque_capture_descriptor_data_arm(
+                    this, p_info, p_data,
+                )
+            },
+        )
+    }
+}
 pub unsafe extern "system" fn vkImportFenceFdKHR(
     device: vk::Device,
     p_import_fence_fd_info: *const vk::ImportFenceFdInfoKHR<'_>,
@@ -9519,6 +9760,13 @@ pub(crate) static ENTRIES: &[Entry] = &[
         extensions: &[ext::VK_KHR_BIND_MEMORY2],
     },
     Entry {
+        name: c"vkBindTensorMemoryARM",
+        function: vkBindTensorMemoryARM as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[ext::VK_ARM_TENSORS],
+    },
+    Entry {
         name: c"vkBuildAccelerationStructuresKHR",
         function: vkBuildAccelerationStructuresKHR as *const (),
         level: Level::Device,
@@ -10007,6 +10255,13 @@ pub(crate) static ENTRIES: &[Entry] = &[
         level: Level::Device,
         core: 0,
         extensions: &[ext::VK_KHR_DEVICE_ADDRESS_COMMANDS],
+    },
+    Entry {
+        name: c"vkCmdCopyTensorARM",
+        function: vkCmdCopyTensorARM as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[ext::VK_ARM_TENSORS],
     },
     Entry {
         name: c"vkCmdDispatch",
@@ -11619,6 +11874,20 @@ pub(crate) static ENTRIES: &[Entry] = &[
         extensions: &[ext::VK_KHR_SWAPCHAIN],
     },
     Entry {
+        name: c"vkCreateTensorARM",
+        function: vkCreateTensorARM as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[ext::VK_ARM_TENSORS],
+    },
+    Entry {
+        name: c"vkCreateTensorViewARM",
+        function: vkCreateTensorViewARM as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[ext::VK_ARM_TENSORS],
+    },
+    Entry {
         name: c"vkCreateWaylandSurfaceKHR",
         function: vkCreateWaylandSurfaceKHR as *const (),
         level: Level::Instance,
@@ -11918,6 +12187,20 @@ pub(crate) static ENTRIES: &[Entry] = &[
         level: Level::Device,
         core: 0,
         extensions: &[ext::VK_KHR_SWAPCHAIN],
+    },
+    Entry {
+        name: c"vkDestroyTensorARM",
+        function: vkDestroyTensorARM as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[ext::VK_ARM_TENSORS],
+    },
+    Entry {
+        name: c"vkDestroyTensorViewARM",
+        function: vkDestroyTensorViewARM as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[ext::VK_ARM_TENSORS],
     },
     Entry {
         name: c"vkDeviceWaitIdle",
@@ -12340,6 +12623,13 @@ pub(crate) static ENTRIES: &[Entry] = &[
         extensions: &[],
     },
     Entry {
+        name: c"vkGetDeviceTensorMemoryRequirementsARM",
+        function: vkGetDeviceTensorMemoryRequirementsARM as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[ext::VK_ARM_TENSORS],
+    },
+    Entry {
         name: c"vkGetEventStatus",
         function: vkGetEventStatus as *const (),
         level: Level::Device,
@@ -12569,6 +12859,13 @@ pub(crate) static ENTRIES: &[Entry] = &[
         level: Level::PhysicalDevice,
         core: 0,
         extensions: &[ext::VK_KHR_EXTERNAL_SEMAPHORE_CAPABILITIES],
+    },
+    Entry {
+        name: c"vkGetPhysicalDeviceExternalTensorPropertiesARM",
+        function: vkGetPhysicalDeviceExternalTensorPropertiesARM as *const (),
+        level: Level::PhysicalDevice,
+        core: 0,
+        extensions: &[ext::VK_ARM_TENSORS],
     },
     Entry {
         name: c"vkGetPhysicalDeviceFeatures",
@@ -12968,6 +13265,34 @@ pub(crate) static ENTRIES: &[Entry] = &[
         level: Level::Device,
         core: 0,
         extensions: &[ext::VK_KHR_SWAPCHAIN],
+    },
+    Entry {
+        name: c"vkGetTensorMemoryRequirementsARM",
+        function: vkGetTensorMemoryRequirementsARM as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[ext::VK_ARM_TENSORS],
+    },
+    Entry {
+        name: c"vkGetTensorOpaqueCaptureDataARM",
+        function: vkGetTensorOpaqueCaptureDataARM as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[ext::VK_EXT_DESCRIPTOR_HEAP],
+    },
+    Entry {
+        name: c"vkGetTensorOpaqueCaptureDescriptorDataARM",
+        function: vkGetTensorOpaqueCaptureDescriptorDataARM as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[ext::VK_ARM_TENSORS],
+    },
+    Entry {
+        name: c"vkGetTensorViewOpaqueCaptureDescriptorDataARM",
+        function: vkGetTensorViewOpaqueCaptureDescriptorDataARM as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[ext::VK_ARM_TENSORS],
     },
     Entry {
         name: c"vkImportFenceFdKHR",

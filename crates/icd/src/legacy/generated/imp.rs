@@ -126,6 +126,18 @@ pub(crate) unsafe fn bind_image_memory2(
 }
 
 #[inline]
+pub(crate) unsafe fn bind_tensor_memory_arm(
+    this: &crate::device::Device,
+    bind_info_count: u32,
+    p_bind_infos: *const vk::BindTensorMemoryInfoARM<'_>,
+) -> vk::Result {
+    // SAFETY: the application keeps Vulkan's valid usage, as the caller promises.
+    unsafe {
+        crate::memory::tensor::bind_tensor_memory_arm(this, In::array(p_bind_infos, bind_info_count as usize))
+    }
+}
+
+#[inline]
 pub(crate) unsafe fn build_acceleration_structures_khr(
     this: &crate::device::Device,
     deferred_operation: vk::DeferredOperationKHR,
@@ -857,6 +869,15 @@ pub(crate) unsafe fn cmd_copy_query_pool_results_to_memory_khr(
             query_result_flags,
         )
     }
+}
+
+#[inline]
+pub(crate) unsafe fn cmd_copy_tensor_arm(
+    this: &crate::record::command_buffer::CommandBuffer,
+    p_copy_tensor_info: *const vk::CopyTensorInfoARM<'_>,
+) {
+    // SAFETY: the application keeps Vulkan's valid usage, as the caller promises.
+    unsafe { crate::record::transfer::cmd_copy_tensor_arm(this, In::new(&*p_copy_tensor_info)) }
 }
 
 #[inline]
@@ -3253,6 +3274,28 @@ pub(crate) unsafe fn create_swapchain_khr(
 }
 
 #[inline]
+pub(crate) unsafe fn create_tensor_arm(
+    this: &crate::device::Device,
+    p_create_info: *const vk::TensorCreateInfoARM<'_>,
+    _: *const vk::AllocationCallbacks<'_>,
+    p_tensor: *mut vk::TensorARM,
+) -> vk::Result {
+    // SAFETY: the application keeps Vulkan's valid usage, as the caller promises.
+    unsafe { crate::memory::tensor::create_tensor_arm(this, In::new(&*p_create_info), Out::new(p_tensor)) }
+}
+
+#[inline]
+pub(crate) unsafe fn create_tensor_view_arm(
+    this: &crate::device::Device,
+    p_create_info: *const vk::TensorViewCreateInfoARM<'_>,
+    _: *const vk::AllocationCallbacks<'_>,
+    p_view: *mut vk::TensorViewARM,
+) -> vk::Result {
+    // SAFETY: the application keeps Vulkan's valid usage, as the caller promises.
+    unsafe { crate::memory::tensor::create_tensor_view_arm(this, In::new(&*p_create_info), Out::new(p_view)) }
+}
+
+#[inline]
 pub(crate) unsafe fn create_wayland_surface_khr(
     this: &crate::instance::Instance,
     p_create_info: *const vk::WaylandSurfaceCreateInfoKHR<'_>,
@@ -3691,6 +3734,26 @@ pub(crate) unsafe fn destroy_swapchain_khr(
 ) {
     // SAFETY: the application keeps Vulkan's valid usage, as the caller promises.
     unsafe { crate::wsi::destroy_swapchain_khr(this, Doomed::new(swapchain)) }
+}
+
+#[inline]
+pub(crate) unsafe fn destroy_tensor_arm(
+    this: &crate::device::Device,
+    tensor: vk::TensorARM,
+    _: *const vk::AllocationCallbacks<'_>,
+) {
+    // SAFETY: the application keeps Vulkan's valid usage, as the caller promises.
+    unsafe { crate::memory::tensor::destroy_tensor_arm(this, Doomed::new(tensor)) }
+}
+
+#[inline]
+pub(crate) unsafe fn destroy_tensor_view_arm(
+    this: &crate::device::Device,
+    tensor_view: vk::TensorViewARM,
+    _: *const vk::AllocationCallbacks<'_>,
+) {
+    // SAFETY: the application keeps Vulkan's valid usage, as the caller promises.
+    unsafe { crate::memory::tensor::destroy_tensor_view_arm(this, Doomed::new(tensor_view)) }
 }
 
 #[inline]
@@ -4334,6 +4397,22 @@ pub(crate) unsafe fn get_device_queue2(
 }
 
 #[inline]
+pub(crate) unsafe fn get_device_tensor_memory_requirements_arm(
+    this: &crate::device::Device,
+    p_info: *const vk::DeviceTensorMemoryRequirementsARM<'_>,
+    p_memory_requirements: *mut vk::MemoryRequirements2<'_>,
+) {
+    // SAFETY: the application keeps Vulkan's valid usage, as the caller promises.
+    unsafe {
+        crate::memory::tensor::get_device_tensor_memory_requirements_arm(
+            this,
+            In::new(&*p_info),
+            Fill::new(&mut *p_memory_requirements),
+        )
+    }
+}
+
+#[inline]
 pub(crate) unsafe fn get_event_status(this: &crate::device::Device, event: vk::Event) -> vk::Result {
     // SAFETY: the application keeps Vulkan's valid usage, as the caller promises.
     unsafe { crate::sync::event::get_event_status(this, event) }
@@ -4653,6 +4732,22 @@ pub(crate) unsafe fn get_physical_device_external_semaphore_properties(
             this,
             In::new(&*p_external_semaphore_info),
             Fill::new(&mut *p_external_semaphore_properties),
+        )
+    }
+}
+
+#[inline]
+pub(crate) unsafe fn get_physical_device_external_tensor_properties_arm(
+    this: &crate::instance::physical_device::PhysicalDevice,
+    p_external_tensor_info: *const vk::PhysicalDeviceExternalTensorInfoARM<'_>,
+    p_external_tensor_properties: *mut vk::ExternalTensorPropertiesARM<'_>,
+) {
+    // SAFETY: the application keeps Vulkan's valid usage, as the caller promises.
+    unsafe {
+        crate::memory::tensor::get_physical_device_external_tensor_properties_arm(
+            this,
+            In::new(&*p_external_tensor_info),
+            Fill::new(&mut *p_external_tensor_properties),
         )
     }
 }
@@ -5332,6 +5427,67 @@ pub(crate) unsafe fn get_swapchain_images_khr(
             this,
             swapchain,
             List::new(&mut *p_swapchain_image_count, p_swapchain_images),
+        )
+    }
+}
+
+#[inline]
+pub(crate) unsafe fn get_tensor_memory_requirements_arm(
+    this: &crate::device::Device,
+    p_info: *const vk::TensorMemoryRequirementsInfoARM<'_>,
+    p_memory_requirements: *mut vk::MemoryRequirements2<'_>,
+) {
+    // SAFETY: the application keeps Vulkan's valid usage, as the caller promises.
+    unsafe {
+        crate::memory::tensor::get_tensor_memory_requirements_arm(
+            this,
+            In::new(&*p_info),
+            Fill::new(&mut *p_memory_requirements),
+        )
+    }
+}
+
+#[inline]
+pub(crate) unsafe fn get_tensor_opaque_capture_data_arm(
+    this: &crate::device::Device,
+    tensor_count: u32,
+    p_tensors: *const vk::TensorARM,
+    p_datas: *mut vk::HostAddressRangeEXT<'_>,
+) -> vk::Result {
+    // SAFETY: the application keeps Vulkan's valid usage, as the caller promises.
+    unsafe {
+        crate::memory::tensor::get_tensor_opaque_capture_data_arm(
+            this,
+            array(p_tensors, tensor_count as usize),
+            OutSlice::new(p_datas, tensor_count as usize),
+        )
+    }
+}
+
+#[inline]
+pub(crate) unsafe fn get_tensor_opaque_capture_descriptor_data_arm(
+    this: &crate::device::Device,
+    p_info: *const vk::TensorCaptureDescriptorDataInfoARM<'_>,
+    p_data: *mut c_void,
+) -> vk::Result {
+    // SAFETY: the application keeps Vulkan's valid usage, as the caller promises.
+    unsafe {
+        crate::memory::tensor::get_tensor_opaque_capture_descriptor_data_arm(this, In::new(&*p_info), p_data)
+    }
+}
+
+#[inline]
+pub(crate) unsafe fn get_tensor_view_opaque_capture_descriptor_data_arm(
+    this: &crate::device::Device,
+    p_info: *const vk::TensorViewCaptureDescriptorDataInfoARM<'_>,
+    p_data: *mut c_void,
+) -> vk::Result {
+    // SAFETY: the application keeps Vulkan's valid usage, as the caller promises.
+    unsafe {
+        crate::memory::tensor::get_tensor_view_opaque_capture_descriptor_data_arm(
+            this,
+            In::new(&*p_info),
+            p_data,
         )
     }
 }

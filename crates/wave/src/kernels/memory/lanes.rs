@@ -12,7 +12,7 @@ use crate::kernels::count;
 use crate::kernels::mask::Bits;
 use crate::kernels::regs::reg;
 use crate::state::{At, State};
-use shader::bytecode::{Op, SHAPE_RUN, SHAPE_SAME, SHAPE_SINGLE, mem_of, n_of};
+use shader::bytecode::{Op, SHAPE_SAME, SHAPE_SINGLE, mem_of, n_of};
 use shader::ir::Mem;
 use simd::{Steps, ops};
 

@@ -1,0 +1,402 @@
+//! Tensors (VK_ARM_tensors) for tests and examples: objects, and SPIR-V that shifts one tensor's elements into another. It is made here
+//! because the compilers of Debian 12 do not know the extension.
+
+use crate::context::Context;
+use crate::cooperative::{Module, op, text};
+use crate::{Buffer, Error, Result};
+use std::rc::Rc;
+
+/// What the elements are.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Element {
+    U8,
+    U16,
+    U32,
+    U64,
+    F16,
+    Bf16,
+    F32,
+}
+
+impl Element {
+    pub fn bytes(self) -> usize {
+        match self {
+            Element::U8 => 1,
+            Element::U16 | Element::F16 | Element::Bf16 => 2,
+            Element::U32 | Element::F32 => 4,
+            Element::U64 => 8,
+        }
+    }
+    pub fn format(self) -> vk::Format {
+        match self {
+            Element::U8 => vk::Format::R8_UINT,
+            Element::U16 => vk::Format::R16_UINT,
+            Element::F16 => vk::Format::R16_SFLOAT,
+            Element::Bf16 => vk::FORMAT_R16_SFLOAT_FPENCODING_BFLOAT16_ARM,
+            Element::U32 => vk::Format::R32_UINT,
+            Element::F32 => vk::Format::R32_SFLOAT,
+            Element::U64 => vk::Format::R64_UINT,
+        }
+    }
+    /// The type, unless it is the 32-bit integer that the module has.
+    fn declare(self, m: &mut Module) -> u32 {
+        let (code, operands): (u32, &[u32]) = match self {
+            Element::U32 => return m.uint,
+            Element::U8 => (21, &[8, 0]),
+            Element::U16 => (21, &[16, 0]),
+            Element::U64 => (21, &[64, 0]),
+            Element::F16 => (22, &[16]),
+            Element::F32 => (22, &[32]),
+            Element::Bf16 => (22, &[16, 0]),
+        };
+        m.global(|id| op(code, &[&[id], operands].concat()))
+    }
+    fn capabilities(self) -> &'static [u32] {
+        match self {
+            Element::U8 => &[39],
+            Element::U16 => &[22],
+            Element::U64 => &[11],
+            Element::F16 => &[9],
+            Element::Bf16 => &[5116],
+            Element::U32 | Element::F32 => &[],
+        }
+    }
+    /// Words of a constant with these bits.
+    fn constant(self, bits: u64) -> Vec<u32> {
+        if self == Element::U64 { vec![bits as u32, (bits >> 32) as u32] } else { vec![bits as u32] }
+    }
+}
+
+/// Element by element of the second tensor: what the first one has `shift` elements on along the last dimension, `outside` beyond its
+/// end. `at_once` elements go in one instruction; the last dimension is a multiple of them. An invocation each, 64 to a workgroup. The
+/// first one stores the first tensor's sizes in a buffer.
+#[derive(Clone, Copy, Debug)]
+pub struct Shift {
+    pub element: Element,
+    pub rank: u32,
+    pub shift: u32,
+    pub at_once: u32,
+    /// Bits of an element.
+    pub outside: u64,
+}
+
+impl Shift {
+    /// The module; the tensors are bindings 0 and 1 of set 0, the buffer of sizes is binding 2.
+    pub fn spirv(&self) -> Vec<u32> {
+        let mut m = Module::default();
+        let (main, void, uint) = (m.id(), m.id(), m.id());
+        m.uint = uint;
+        m.globals.extend([op(19, &[void]), op(21, &[uint, 32, 0])].concat());
+        let function = m.global(|id| op(33, &[id, void]));
+        let boolean = m.global(|id| op(20, &[id]));
+        let uint3 = m.global(|id| op(23, &[id, uint, 3]));
+        let element = self.element.declare(&mut m);
+        let rank = m.constant(self.rank);
+        let tensor = m.global(|id| op(4163, &[id, element, rank]));
+        let pointer = m.global(|id| op(32, &[id, 0, tensor]));
+        let tensors = [0, 1].map(|binding| {
+            let variable = m.global(|id| op(59, &[pointer, id, 0]));
+            m.decorations.extend([op(71, &[variable, 34, 0]), op(71, &[variable, 33, binding])].concat());
+            variable
+        });
+        // uint sizes[].
+        let array = m.global(|id| op(29, &[id, uint]));
+        let block = m.global(|id| op(30, &[id, array]));
+        let decorations = [op(71, &[array, 6, 4]), op(71, &[block, 2]), op(72, &[block, 0, 35, 0])].concat();
+        m.decorations.extend(decorations);
+        let to_block = m.global(|id| op(32, &[id, 12, block]));
+        let to_uint = m.global(|id| op(32, &[id, 12, uint]));
+        let sizes = m.global(|id| op(59, &[to_block, id, 12]));
+        m.decorations.extend([op(71, &[sizes, 34, 0]), op(71, &[sizes, 33, 2])].concat());
+        let input = m.global(|id| op(32, &[id, 1, uint3]));
+        let invocation = m.global(|id| op(59, &[input, id, 1]));
+        m.decorations.extend(op(71, &[invocation, 11, 28]));
+        let coordinates = m.global(|id| op(28, &[id, uint, rank]));
+        let outside = self.element.constant(self.outside);
+        let outside = m.global(|id| op(43, &[&[element, id], &outside[..]].concat()));
+        let values = match self.at_once {
+            1 => element,
+            n => {
+                let n = m.constant(n);
+                m.global(|id| op(28, &[id, element, n]))
+            }
+        };
+
+        let first = m.id();
+        m.body.extend([op(54, &[void, main, 0, function]), op(248, &[first])].concat());
+        let [from, to] = tensors.map(|t| m.value(61, tensor, &[t]));
+        let invocation_id = m.value(61, uint3, &[invocation]);
+        let number = m.value(81, uint, &[invocation_id, 0]);
+        // An invocation's elements, from the innermost dimension outwards.
+        let at_once = m.constant(self.at_once);
+        let mut rest = m.value(132, uint, &[number, at_once]);
+        let lengths: Vec<u32> = (0..self.rank)
+            .map(|d| {
+                let d = m.constant(d);
+                m.value(4166, uint, &[from, d])
+            })
+            .collect();
+        let mut at = vec![0; self.rank as usize];
+        for d in (0..self.rank as usize).rev() {
+            at[d] = m.value(137, uint, &[rest, lengths[d]]);
+            rest = m.value(134, uint, &[rest, lengths[d]]);
+        }
+        let zero = m.constant(0);
+        let is_there = m.value(170, boolean, &[rest, zero]);
+        let (work, after) = (m.id(), m.id());
+        m.body.extend([op(247, &[after, 0]), op(250, &[is_there, work, after]), op(248, &[work])].concat());
+        let place = m.value(80, coordinates, &at);
+        let shift = m.constant(self.shift);
+        if let Some(last) = at.last_mut() {
+            *last = m.add(*last, shift);
+        }
+        let shifted = m.value(80, coordinates, &at);
+        let value = m.value(4164, values, &[from, shifted, 2, outside]);
+        m.body.extend(op(4165, &[to, place, value]));
+        m.body.extend([op(249, &[after]), op(248, &[after])].concat());
+        let is_first = m.value(170, boolean, &[number, zero]);
+        let (tell, end) = (m.id(), m.id());
+        m.body.extend([op(247, &[end, 0]), op(250, &[is_first, tell, end]), op(248, &[tell])].concat());
+        for (d, length) in lengths.iter().enumerate() {
+            let d = m.constant(d as u32);
+            let word = m.value(65, to_uint, &[sizes, zero, d]);
+            m.body.extend(op(62, &[word, *length]));
+        }
+        m.body.extend([op(249, &[end]), op(248, &[end]), op(253, &[]), op(56, &[])].concat());
+
+        let mut head: Vec<u32> = [&[1, 4174], self.element.capabilities()].concat().iter().flat_map(|c| op(17, &[*c])).collect();
+        head.extend(op(10, &text("SPV_ARM_tensors")));
+        if self.element == Element::Bf16 {
+            head.extend(op(10, &text("SPV_KHR_bfloat16")));
+        }
+        head.extend(op(14, &[0, 1]));
+        let entry = [&[5, main], &text("main")[..], &[invocation, tensors[0], tensors[1], sizes]].concat();
+        head.extend([op(15, &entry), op(16, &[main, 17, 64, 1, 1])].concat());
+        let mut words = vec![0x0723_0203, 0x0001_0600, 0, m.ids + 1, 0];
+        words.extend(head);
+        words.extend(&m.decorations);
+        words.extend(&m.globals);
+        words.extend(&m.body);
+        words
+    }
+}
+
+macro_rules! functions {
+    ($($field:ident = $name:literal: fn($($arg:ty),*) $(-> $result:ty)?,)*) => {
+        /// The device's commands of the extension.
+        pub struct Functions {
+            $(pub $field: unsafe extern "system" fn($($arg),*) $(-> $result)?,)*
+        }
+        impl Functions {
+            fn load(context: &Context) -> Result<Functions> {
+                Ok(Functions { $($field: {
+                    // SAFETY: the device is alive.
+                    let found = unsafe { context.instance.get_device_proc_addr(context.device.handle(), $name.as_ptr()) };
+                    let found = found.ok_or_else(|| Error(format!("the device lacks {:?}", $name)))?;
+                    // SAFETY: a command's function has the command's type.
+                    unsafe { std::mem::transmute::<unsafe extern "system" fn(), unsafe extern "system" fn($($arg),*) $(-> $result)?>(found) }
+                },)* })
+            }
+        }
+    };
+}
+
+type Allocator = *const vk::AllocationCallbacks<'static>;
+
+functions! {
+    create = c"vkCreateTensorARM": fn(vk::Device, *const vk::TensorCreateInfoARM<'_>, Allocator, *mut vk::TensorARM) -> vk::Result,
+    destroy = c"vkDestroyTensorARM": fn(vk::Device, vk::TensorARM, Allocator),
+    create_view = c"vkCreateTensorViewARM": fn(vk::Device, *const vk::TensorViewCreateInfoARM<'_>, Allocator, *mut vk::TensorViewARM) -> vk::Result,
+    destroy_view = c"vkDestroyTensorViewARM": fn(vk::Device, vk::TensorViewARM, Allocator),
+    requirements = c"vkGetTensorMemoryRequirementsARM": fn(vk::Device, *const vk::TensorMemoryRequirementsInfoARM<'_>, *mut vk::MemoryRequirements2<'_>),
+    bind = c"vkBindTensorMemoryARM": fn(vk::Device, u32, *const vk::BindTensorMemoryInfoARM<'_>) -> vk::Result,
+    copy = c"vkCmdCopyTensorARM": fn(vk::CommandBuffer, *const vk::CopyTensorInfoARM<'_>),
+}
+
+impl Functions {
+    /// Of a device with the extension.
+    pub fn of(context: &Context) -> Result<Rc<Functions>> {
+        Self::load(context).map(Rc::new)
+    }
+}
+
+/// A tensor in memory of its own that the host sees, with a view of its format.
+pub struct Tensor {
+    context: Rc<Context>,
+    functions: Rc<Functions>,
+    pub handle: vk::TensorARM,
+    pub view: vk::TensorViewARM,
+    memory: vk::DeviceMemory,
+    pointer: *mut u8,
+    size: usize,
+}
+
+impl Tensor {
+    /// Without strides: without gaps, with the optimal tiling if `optimal`.
+    pub fn new(
+        context: &Rc<Context>,
+        functions: &Rc<Functions>,
+        element: Element,
+        dimensions: &[i64],
+        strides: Option<&[i64]>,
+        optimal: bool,
+    ) -> Result<Tensor> {
+        let (device, f) = (&context.device, functions);
+        let tiling = if optimal { vk::TensorTilingARM::OPTIMAL } else { vk::TensorTilingARM::LINEAR };
+        let description = vk::TensorDescriptionARM {
+            tiling,
+            format: element.format(),
+            dimension_count: dimensions.len() as u32,
+            p_dimensions: dimensions.as_ptr(),
+            p_strides: strides.map_or(std::ptr::null(), |s| s.as_ptr()),
+            usage: vk::TensorUsageFlagsARM::SHADER
+                | vk::TensorUsageFlagsARM::TRANSFER_SRC
+                | vk::TensorUsageFlagsARM::TRANSFER_DST,
+            ..Default::default()
+        };
+        let info = vk::TensorCreateInfoARM { p_description: &description, ..Default::default() };
+        let (mut handle, mut view) = (vk::TensorARM::null(), vk::TensorViewARM::null());
+        // SAFETY: structures outlive the calls; the memory is mapped whole and stays mapped.
+        unsafe {
+            let made = (f.create)(device.handle(), &info, std::ptr::null(), &mut handle);
+            made.result().map_err(Error::vk("vkCreateTensorARM"))?;
+            let of = vk::TensorMemoryRequirementsInfoARM { tensor: handle, ..Default::default() };
+            let mut needs = vk::MemoryRequirements2::default();
+            (f.requirements)(device.handle(), &of, &mut needs);
+            let needs = needs.memory_requirements;
+            let flags = vk::MemoryPropertyFlags::HOST_VISIBLE | vk::MemoryPropertyFlags::HOST_COHERENT;
+            let allocate = vk::MemoryAllocateInfo::default()
+                .allocation_size(needs.size)
+                .memory_type_index(context.memory_type(needs.memory_type_bits, flags)?);
+            let memory = device.allocate_memory(&allocate, None).map_err(Error::vk("vkAllocateMemory"))?;
+            let bind = vk::BindTensorMemoryInfoARM { tensor: handle, memory, ..Default::default() };
+            let bound = (f.bind)(device.handle(), 1, &bind);
+            bound.result().map_err(Error::vk("vkBindTensorMemoryARM"))?;
+            let of = vk::TensorViewCreateInfoARM {
+                tensor: handle,
+                format: element.format(),
+                ..Default::default()
+            };
+            let made = (f.create_view)(device.handle(), &of, std::ptr::null(), &mut view);
+            made.result().map_err(Error::vk("vkCreateTensorViewARM"))?;
+            let pointer = device
+                .map_memory(memory, 0, vk::WHOLE_SIZE, vk::MemoryMapFlags::empty())
+                .map_err(Error::vk("vkMapMemory"))?
+                .cast::<u8>();
+            let size = needs.size as usize;
+            Ok(Tensor { context: context.clone(), functions: functions.clone(), handle, view, memory, pointer, size })
+        }
+    }
+
+    /// All of the memory. No command that uses it is under way.
+    pub fn bytes(&self) -> &[u8] {
+        // SAFETY: mapped for as long as the tensor lives.
+        unsafe { std::slice::from_raw_parts(self.pointer, self.size) }
+    }
+
+    pub fn bytes_mut(&mut self) -> &mut [u8] {
+        // SAFETY: as above.
+        unsafe { std::slice::from_raw_parts_mut(self.pointer, self.size) }
+    }
+
+    /// Records a copy of all of it.
+    pub fn copy_to(&self, commands: vk::CommandBuffer, to: &Tensor) {
+        let region = vk::TensorCopyARM::default();
+        let info = vk::CopyTensorInfoARM {
+            src_tensor: self.handle,
+            dst_tensor: to.handle,
+            region_count: 1,
+            p_regions: &region,
+            ..Default::default()
+        };
+        // SAFETY: recording; both tensors are bound.
+        unsafe { (self.functions.copy)(commands, &info) }
+    }
+}
+
+impl Drop for Tensor {
+    fn drop(&mut self) {
+        let device = &self.context.device;
+        // SAFETY: nothing uses them any more.
+        unsafe {
+            (self.functions.destroy_view)(device.handle(), self.view, std::ptr::null());
+            (self.functions.destroy)(device.handle(), self.handle, std::ptr::null());
+            device.free_memory(self.memory, None);
+        }
+    }
+}
+
+impl Shift {
+    /// Runs it and waits. `elements`: of the second tensor.
+    pub fn run(&self, context: &Rc<Context>, from: &Tensor, to: &Tensor, sizes: &Buffer, elements: u32) -> Result<()> {
+        let device = &context.device;
+        let code = self.spirv();
+        let binding = |b, ty| {
+            vk::DescriptorSetLayoutBinding::default()
+                .binding(b)
+                .descriptor_type(ty)
+                .descriptor_count(1)
+                .stage_flags(vk::ShaderStageFlags::COMPUTE)
+        };
+        let tensor = vk::DESCRIPTOR_TYPE_TENSOR_ARM;
+        let bindings = [binding(0, tensor), binding(1, tensor), binding(2, vk::DescriptorType::STORAGE_BUFFER)];
+        let pool_sizes = [
+            vk::DescriptorPoolSize { ty: tensor, descriptor_count: 2 },
+            vk::DescriptorPoolSize { ty: vk::DescriptorType::STORAGE_BUFFER, descriptor_count: 1 },
+        ];
+        // SAFETY: structures outlive the calls; nothing is destroyed before the device is idle. On an error what was made before is left
+        // to the device's end.
+        unsafe {
+            let module = device
+                .create_shader_module(&vk::ShaderModuleCreateInfo::default().code(&code), None)
+                .map_err(Error::vk("vkCreateShaderModule"))?;
+            let info = vk::DescriptorSetLayoutCreateInfo::default().bindings(&bindings);
+            let layout = device
+                .create_descriptor_set_layout(&info, None)
+                .map_err(Error::vk("vkCreateDescriptorSetLayout"))?;
+            let layouts = [layout];
+            let pipeline_layout = device
+                .create_pipeline_layout(&vk::PipelineLayoutCreateInfo::default().set_layouts(&layouts), None)
+                .map_err(Error::vk("vkCreatePipelineLayout"))?;
+            let stage = vk::PipelineShaderStageCreateInfo::default()
+                .stage(vk::ShaderStageFlags::COMPUTE)
+                .module(module)
+                .name(c"main");
+            let info = [vk::ComputePipelineCreateInfo::default().stage(stage).layout(pipeline_layout)];
+            let pipeline = device
+                .create_compute_pipelines(vk::PipelineCache::null(), &info, None)
+                .map_err(|(_, r)| Error(format!("vkCreateComputePipelines: {r:?}")))?[0];
+            let info = vk::DescriptorPoolCreateInfo::default().max_sets(1).pool_sizes(&pool_sizes);
+            let pool = device.create_descriptor_pool(&info, None).map_err(Error::vk("vkCreateDescriptorPool"))?;
+            let info = vk::DescriptorSetAllocateInfo::default().descriptor_pool(pool).set_layouts(&layouts);
+            let set = device.allocate_descriptor_sets(&info).map_err(Error::vk("vkAllocateDescriptorSets"))?[0];
+            let views = [from.view, to.view];
+            let tensors = vk::WriteDescriptorSetTensorARM {
+                tensor_view_count: 2,
+                p_tensor_views: views.as_ptr(),
+                ..Default::default()
+            };
+            let buffer = [vk::DescriptorBufferInfo { buffer: sizes.handle, offset: 0, range: vk::WHOLE_SIZE }];
+            let mut both = vk::WriteDescriptorSet::default().dst_set(set).descriptor_type(tensor);
+            both.descriptor_count = 2;
+            both.p_next = (&raw const tensors).cast();
+            let buffer = vk::WriteDescriptorSet::default()
+                .dst_set(set)
+                .dst_binding(2)
+                .descriptor_type(vk::DescriptorType::STORAGE_BUFFER)
+                .buffer_info(&buffer);
+            device.update_descriptor_sets(&[both, buffer], &[]);
+            context.run(|d, c| {
+                d.cmd_bind_pipeline(c, vk::PipelineBindPoint::COMPUTE, pipeline);
+                d.cmd_bind_descriptor_sets(c, vk::PipelineBindPoint::COMPUTE, pipeline_layout, 0, &[set], &[]);
+                d.cmd_dispatch(c, elements.div_ceil(self.at_once).div_ceil(64), 1, 1);
+            })?;
+            device.destroy_pipeline(pipeline, None);
+            device.destroy_descriptor_pool(pool, None);
+            device.destroy_pipeline_layout(pipeline_layout, None);
+            device.destroy_descriptor_set_layout(layout, None);
+            device.destroy_shader_module(module, None);
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,206 @@
+//! VkTensorARM and VkTensorViewARM. A tensor's memory is that of a buffer; its shape is what descriptors tell shaders besides.
+
+use crate::base::answer::{Answer, created, invalid};
+use crate::base::given::{Call, Doomed, Fill, In, Out};
+use crate::base::object::Object;
+use crate::device::Device;
+use crate::instance::physical_device::{PLAIN_TYPE_BITS, PhysicalDevice, external_memory};
+use crate::memory::{Memory, buffer};
+use machine::descriptor::{Descriptor, TensorShape};
+use machine::tensor::Shape;
+use std::ffi::c_void;
+use std::sync::Arc;
+use texel::memory::Bound;
+
+pub struct Tensor {
+    pub(crate) gpu: Arc<texel::buffer::Buffer>,
+    pub(crate) shape: Arc<Shape>,
+}
+
+impl Object for Tensor {
+    type Handle = vk::TensorARM;
+}
+
+pub struct TensorView {
+    gpu: Arc<texel::buffer::Buffer>,
+    shape: Arc<TensorShape>,
+}
+
+impl Object for TensorView {
+    type Handle = vk::TensorViewARM;
+}
+
+impl TensorView {
+    /// Of the elements and of the shape, as they follow each other in a set.
+    pub(crate) fn descriptors(&self) -> [Descriptor; 2] {
+        [Descriptor::buffer(&self.gpu, 0, vk::WHOLE_SIZE), Descriptor::shape(self.shape.clone())]
+    }
+}
+
+/// A tensor's memory and shape.
+pub(crate) fn get<'a>(
+    call: impl Call<'a>,
+    tensor: vk::TensorARM,
+) -> Option<(Arc<texel::buffer::Buffer>, Arc<Shape>)> {
+    let t = call.object::<Tensor>(tensor)?;
+    Some((t.gpu.clone(), t.shape.clone()))
+}
+
+/// What a format can be with either tiling.
+pub(crate) fn features(format: vk::Format) -> vk::FormatFeatureFlags2 {
+    use vk::FormatFeatureFlags2 as F;
+    match machine::tensor::element_bytes(format) {
+        Some(_) => F::TRANSFER_SRC | F::TRANSFER_DST | vk::FORMAT_FEATURE_2_TENSOR_SHADER_BIT_ARM,
+        None => F::empty(),
+    }
+}
+
+fn shape(call: &str, d: Option<In<vk::TensorDescriptionARM>>) -> Answer<Shape> {
+    let d = d.ok_or_else(|| invalid(&format!("{call}: no description")))?;
+    if d.usage.contains(vk::TensorUsageFlagsARM::IMAGE_ALIASING) {
+        return Err(invalid(&format!("{call}: tensors that alias images are not supported")));
+    }
+    let strides = (!d.p_strides.is_null() && d.tiling == vk::TensorTilingARM::LINEAR).then(|| d.strides());
+    Shape::new(d.format, d.dimensions(), strides).map_err(|why| invalid(&format!("{call}: {why}")))
+}
+
+fn new(info: In<vk::TensorCreateInfoARM>) -> Answer<Tensor> {
+    if info.flags != vk::TensorCreateFlagsARM::empty() {
+        return Err(invalid("vkCreateTensorARM: tensors of these flags are not supported"));
+    }
+    let shape = shape("vkCreateTensorARM", info.description())?;
+    let usage = vk::BufferUsageFlags::TRANSFER_SRC
+        | vk::BufferUsageFlags::TRANSFER_DST
+        | vk::BufferUsageFlags::STORAGE_BUFFER;
+    let gpu = texel::buffer::Buffer::new(shape.bytes(), usage, Default::default());
+    Ok(Tensor { gpu: Arc::new(gpu), shape: Arc::new(shape) })
+}
+
+pub(crate) fn create_tensor_arm(
+    _: &Device,
+    info: In<vk::TensorCreateInfoARM>,
+    out: Out<vk::TensorARM>,
+) -> vk::Result {
+    created(out, new(info))
+}
+
+pub(crate) fn destroy_tensor_arm(_: &Device, tensor: Doomed<Tensor>) {
+    if let Some(t) = tensor.destroy()
+        && let Some(bound) = t.gpu.bound.get()
+    {
+        bound.memory.released();
+    }
+}
+
+pub(crate) fn create_tensor_view_arm(
+    _: &Device,
+    info: In<vk::TensorViewCreateInfoARM>,
+    out: Out<vk::TensorViewARM>,
+) -> vk::Result {
+    let made = match get(info, info.tensor) {
+        None => Err(vk::Result::ERROR_UNKNOWN),
+        Some((_, shape)) if machine::tensor::element_bytes(info.format) != Some(shape.element) => {
+            Err(invalid("vkCreateTensorViewARM: elements of another size than the tensor's"))
+        }
+        Some((gpu, shape)) => Ok(TensorView { gpu, shape: Arc::new(TensorShape(shape.words())) }),
+    };
+    created(out, made)
+}
+
+pub(crate) fn destroy_tensor_view_arm(device: &Device, view: Doomed<TensorView>) {
+    if let Some(v) = view.destroy() {
+        device.quarantine.keep(Box::new(v.shape), &device.gpu);
+    }
+}
+
+fn require(bytes: u64, mut out: Fill<vk::MemoryRequirements2>) {
+    let alignment = buffer::ALIGN;
+    let size = bytes.next_multiple_of(alignment);
+    out.memory_requirements =
+        vk::MemoryRequirements { size, alignment, memory_type_bits: PLAIN_TYPE_BITS };
+    buffer::not_dedicated(out);
+}
+
+pub(crate) fn get_tensor_memory_requirements_arm(
+    _: &Device,
+    info: In<vk::TensorMemoryRequirementsInfoARM>,
+    out: Fill<vk::MemoryRequirements2>,
+) {
+    if let Some((gpu, _)) = get(info, info.tensor) {
+        require(gpu.size, out);
+    }
+}
+
+pub(crate) fn get_device_tensor_memory_requirements_arm(
+    _: &Device,
+    info: In<vk::DeviceTensorMemoryRequirementsARM>,
+    out: Fill<vk::MemoryRequirements2>,
+) {
+    let description = info.create_info().and_then(|i| i.description());
+    if let Ok(shape) = shape("vkGetDeviceTensorMemoryRequirementsARM", description) {
+        require(shape.bytes(), out);
+    }
+}
+
+pub(crate) fn bind_tensor_memory_arm(_: &Device, infos: In<[vk::BindTensorMemoryInfoARM]>) -> vk::Result {
+    infos.iter().map(bind).find(|r| *r != vk::Result::SUCCESS).unwrap_or(vk::Result::SUCCESS)
+}
+
+fn bind(i: In<vk::BindTensorMemoryInfoARM>) -> vk::Result {
+    let (Some(t), Some(m)) = (i.object::<Tensor>(i.tensor), i.object::<Memory>(i.memory)) else {
+        return vk::Result::ERROR_UNKNOWN;
+    };
+    let fits = i.memory_offset.checked_add(t.gpu.size).is_some_and(|end| end <= m.gpu.size());
+    if !fits || !i.memory_offset.is_multiple_of(buffer::ALIGN) {
+        return invalid(&format!(
+            "vkBindTensorMemoryARM: {} bytes at {} of an allocation of {}; offsets are multiples of {}",
+            t.gpu.size,
+            i.memory_offset,
+            m.gpu.size(),
+            buffer::ALIGN
+        ));
+    }
+    match t.gpu.bound.set(Bound { memory: m.gpu.clone(), offset: i.memory_offset }) {
+        Ok(()) => {
+            m.gpu.used();
+            vk::Result::SUCCESS
+        }
+        Err(_) => invalid("vkBindTensorMemoryARM: the tensor is bound already"),
+    }
+}
+
+pub(crate) fn get_physical_device_external_tensor_properties_arm(
+    _: &PhysicalDevice,
+    info: In<vk::PhysicalDeviceExternalTensorInfoARM>,
+    mut out: Fill<vk::ExternalTensorPropertiesARM>,
+) {
+    out.external_memory_properties = external_memory(info.handle_type);
+}
+
+/// Commands of capture and replay, whose features there are not: nothing is captured.
+macro_rules! no_capture {
+    ($($name:ident($info:ident): $command:literal,)*) => {$(
+        pub(crate) fn $name(_: &Device, _: In<vk::$info>, _: *mut c_void) -> vk::Result {
+            crate::base::debug::log_error(concat!($command, ": capture and replay of tensors' descriptors is not supported"));
+            vk::Result::ERROR_FEATURE_NOT_PRESENT
+        }
+    )*};
+}
+
+no_capture! {
+    get_tensor_opaque_capture_descriptor_data_arm(TensorCaptureDescriptorDataInfoARM):
+        "vkGetTensorOpaqueCaptureDescriptorDataARM",
+    get_tensor_view_opaque_capture_descriptor_data_arm(TensorViewCaptureDescriptorDataInfoARM):
+        "vkGetTensorViewOpaqueCaptureDescriptorDataARM",
+}
+
+pub(crate) fn get_tensor_opaque_capture_data_arm(
+    _: &Device,
+    _: &[vk::TensorARM],
+    _: crate::base::given::OutSlice<vk::HostAddressRangeEXT>,
+) -> vk::Result {
+    crate::base::debug::log_error(
+        "vkGetTensorOpaqueCaptureDataARM: the feature descriptorHeapCaptureReplay is not supported",
+    );
+    vk::Result::ERROR_FEATURE_NOT_PRESENT
+}
