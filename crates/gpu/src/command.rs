@@ -88,7 +88,9 @@ pub enum Command {
         rects: Vec<vk::ClearRect>,
     },
 
+    /// Of buffers, or of tensors: `call` recorded it.
     CopyBuffer {
+        call: &'static str,
         src: Arc<Buffer>,
         dst: Arc<Buffer>,
         regions: SmallVec<[vk::BufferCopy2<'static>; 1]>,
@@ -306,7 +308,7 @@ impl Command {
             Command::BeginFeedback { .. } => "vkCmdBeginTransformFeedbackEXT",
             Command::EndFeedback { .. } => "vkCmdEndTransformFeedbackEXT",
             Command::ClearAttachments { .. } => "vkCmdClearAttachments",
-            Command::CopyBuffer { .. } => "vkCmdCopyBuffer2",
+            Command::CopyBuffer { call, .. } => call,
             Command::UpdateBuffer { .. } => "vkCmdUpdateBuffer",
             Command::FillBuffer { .. } => "vkCmdFillBuffer",
             Command::CopyImage { .. } => "vkCmdCopyImage2",

@@ -210,7 +210,7 @@ pub fn run(c: &Command, memory: &AddressSpace, hub: &Hub, told: bool) -> Option<
             }
             ("copy memory to image", Transfer::Copy, false)
         }
-        Command::CopyBuffer { src, dst, regions } => {
+        Command::CopyBuffer { src, dst, regions, .. } => {
             for r in regions.iter().take_while(|_| goes_on()) {
                 let (s, sn) = src.range(r.src_offset, r.size);
                 let (d, dn) = dst.range(r.dst_offset, r.size);

@@ -4,6 +4,7 @@
 #[allow(dead_code, reason = "others use the rest")]
 mod modules;
 
+use client::tensor::{Element, Shift};
 use random::Random;
 use shader::ir::{Bin, Inst, Shader, Stage, Tri};
 use shader::options::{Binding, Error, Options};
@@ -15,8 +16,12 @@ fn modules() -> Vec<(String, Vec<u32>)> {
     let here = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
     let folders = vec![here.join("tests/spirv"), here.join("../../benches/kernels")];
     let name = |p: &PathBuf| p.file_stem().expect("a name").to_string_lossy().into_owned();
-    let out: Vec<_> = modules::below(folders).into_iter().map(|(p, words)| (name(&p), words)).collect();
+    let mut out: Vec<_> = modules::below(folders).into_iter().map(|(p, words)| (name(&p), words)).collect();
     assert!(out.len() >= 20, "the modules are checked in");
+    // Of instructions that Debian 12's compilers do not know.
+    let shift = |element, rank, at_once| Shift { element, rank, shift: 1, at_once, outside: 3 }.spirv();
+    out.push(("tensors".into(), shift(Element::F16, 3, 4)));
+    out.push(("wide_tensors".into(), shift(Element::U64, 6, 1)));
     out
 }
 

@@ -25,7 +25,7 @@ impl Tracker {
             None => all.push((of, bytes)),
         };
         match c {
-            Command::CopyBuffer { src, dst, regions } => {
+            Command::CopyBuffer { src, dst, regions, .. } => {
                 for r in regions {
                     add(read(COPY), ranges::buffer(src, r.src_offset, r.size));
                     add(write(COPY), ranges::buffer(dst, r.dst_offset, r.size));

@@ -136,7 +136,7 @@ pub(crate) fn cmd_copy_memory_khr(b: &CommandBuffer, info: Option<In<vk::CopyDev
         if let (Some(src), Some(dst)) = (plain(b, &c.src_range, OF), plain(b, &c.dst_range, OF))
             && let Some(mut r) = b.recording()
         {
-            r.push(Command::CopyBuffer { src, dst, regions: [whole].into_iter().collect() });
+            r.push(Command::CopyBuffer { call: OF, src, dst, regions: [whole].into_iter().collect() });
         }
     }
 }

@@ -28,7 +28,7 @@ pub(crate) fn cmd_copy_buffer2(b: &CommandBuffer, info: In<vk::CopyBufferInfo2>)
     let (Some(src), Some(dst)) = (buffer::get(b, i.src_buffer), buffer::get(b, i.dst_buffer)) else { return };
     let regions = regions!(i.regions(), BufferCopy2 { src_offset, dst_offset, size });
     if let Some(mut r) = b.recording() {
-        r.push(Command::CopyBuffer { src, dst, regions });
+        r.push(Command::CopyBuffer { call: "vkCmdCopyBuffer2", src, dst, regions });
     }
 }
 
@@ -63,7 +63,7 @@ pub(crate) fn cmd_copy_tensor_arm(b: &CommandBuffer, info: In<vk::CopyTensorInfo
         regions.extend(runs.into_iter().map(region));
     }
     if let Some(mut r) = b.recording() {
-        r.push(Command::CopyBuffer { src, dst, regions });
+        r.push(Command::CopyBuffer { call: "vkCmdCopyTensorARM", src, dst, regions });
     }
 }
 
