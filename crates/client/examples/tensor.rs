@@ -29,10 +29,8 @@ fn main() -> Result<()> {
     shift.run(&context, &from, &to, &sizes, (rows * columns) as u32)?;
     println!("{} x {}, shifted:", sizes.words()[0], sizes.words()[1]);
     for row in to.bytes().chunks_exact(4 * columns as usize).take(rows as usize) {
-        let numbers: Vec<String> = row
-            .chunks_exact(4)
-            .map(|b| f32::from_le_bytes([b[0], b[1], b[2], b[3]]).to_string())
-            .collect();
+        let numbers: Vec<String> =
+            row.chunks_exact(4).map(|b| f32::from_le_bytes([b[0], b[1], b[2], b[3]]).to_string()).collect();
         println!("{}", numbers.join(" "));
     }
     Ok(())

@@ -164,7 +164,8 @@ impl Shift {
         }
         m.body.extend([op(249, &[end]), op(248, &[end]), op(253, &[]), op(56, &[])].concat());
 
-        let mut head: Vec<u32> = [&[1, 4174], self.element.capabilities()].concat().iter().flat_map(|c| op(17, &[*c])).collect();
+        let mut head: Vec<u32> =
+            [&[1, 4174], self.element.capabilities()].concat().iter().flat_map(|c| op(17, &[*c])).collect();
         head.extend(op(10, &text("SPV_ARM_tensors")));
         if self.element == Element::Bf16 {
             head.extend(op(10, &text("SPV_KHR_bfloat16")));
@@ -284,7 +285,15 @@ impl Tensor {
                 .map_err(Error::vk("vkMapMemory"))?
                 .cast::<u8>();
             let size = needs.size as usize;
-            Ok(Tensor { context: context.clone(), functions: functions.clone(), handle, view, memory, pointer, size })
+            Ok(Tensor {
+                context: context.clone(),
+                functions: functions.clone(),
+                handle,
+                view,
+                memory,
+                pointer,
+                size,
+            })
         }
     }
 
@@ -328,7 +337,14 @@ impl Drop for Tensor {
 
 impl Shift {
     /// Runs it and waits. `elements`: of the second tensor.
-    pub fn run(&self, context: &Rc<Context>, from: &Tensor, to: &Tensor, sizes: &Buffer, elements: u32) -> Result<()> {
+    pub fn run(
+        &self,
+        context: &Rc<Context>,
+        from: &Tensor,
+        to: &Tensor,
+        sizes: &Buffer,
+        elements: u32,
+    ) -> Result<()> {
         let device = &context.device;
         let code = self.spirv();
         let binding = |b, ty| {
@@ -339,7 +355,8 @@ impl Shift {
                 .stage_flags(vk::ShaderStageFlags::COMPUTE)
         };
         let tensor = vk::DESCRIPTOR_TYPE_TENSOR_ARM;
-        let bindings = [binding(0, tensor), binding(1, tensor), binding(2, vk::DescriptorType::STORAGE_BUFFER)];
+        let bindings =
+            [binding(0, tensor), binding(1, tensor), binding(2, vk::DescriptorType::STORAGE_BUFFER)];
         let pool_sizes = [
             vk::DescriptorPoolSize { ty: tensor, descriptor_count: 2 },
             vk::DescriptorPoolSize { ty: vk::DescriptorType::STORAGE_BUFFER, descriptor_count: 1 },
@@ -367,16 +384,19 @@ impl Shift {
                 .create_compute_pipelines(vk::PipelineCache::null(), &info, None)
                 .map_err(|(_, r)| Error(format!("vkCreateComputePipelines: {r:?}")))?[0];
             let info = vk::DescriptorPoolCreateInfo::default().max_sets(1).pool_sizes(&pool_sizes);
-            let pool = device.create_descriptor_pool(&info, None).map_err(Error::vk("vkCreateDescriptorPool"))?;
+            let pool =
+                device.create_descriptor_pool(&info, None).map_err(Error::vk("vkCreateDescriptorPool"))?;
             let info = vk::DescriptorSetAllocateInfo::default().descriptor_pool(pool).set_layouts(&layouts);
-            let set = device.allocate_descriptor_sets(&info).map_err(Error::vk("vkAllocateDescriptorSets"))?[0];
+            let set =
+                device.allocate_descriptor_sets(&info).map_err(Error::vk("vkAllocateDescriptorSets"))?[0];
             let views = [from.view, to.view];
             let tensors = vk::WriteDescriptorSetTensorARM {
                 tensor_view_count: 2,
                 p_tensor_views: views.as_ptr(),
                 ..Default::default()
             };
-            let buffer = [vk::DescriptorBufferInfo { buffer: sizes.handle, offset: 0, range: vk::WHOLE_SIZE }];
+            let buffer =
+                [vk::DescriptorBufferInfo { buffer: sizes.handle, offset: 0, range: vk::WHOLE_SIZE }];
             let mut both = vk::WriteDescriptorSet::default().dst_set(set).descriptor_type(tensor);
             both.descriptor_count = 2;
             both.p_next = (&raw const tensors).cast();
@@ -388,7 +408,14 @@ impl Shift {
             device.update_descriptor_sets(&[both, buffer], &[]);
             context.run(|d, c| {
                 d.cmd_bind_pipeline(c, vk::PipelineBindPoint::COMPUTE, pipeline);
-                d.cmd_bind_descriptor_sets(c, vk::PipelineBindPoint::COMPUTE, pipeline_layout, 0, &[set], &[]);
+                d.cmd_bind_descriptor_sets(
+                    c,
+                    vk::PipelineBindPoint::COMPUTE,
+                    pipeline_layout,
+                    0,
+                    &[set],
+                    &[],
+                );
                 d.cmd_dispatch(c, elements.div_ceil(self.at_once).div_ceil(64), 1, 1);
             })?;
             device.destroy_pipeline(pipeline, None);

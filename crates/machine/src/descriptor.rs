@@ -84,7 +84,11 @@ impl Descriptor {
     /// Of a tensor, its shape: a buffer of the words.
     pub fn shape(shape: Arc<TensorShape>) -> Descriptor {
         let (address, size) = (shape.0.as_ptr() as u64, size_of_val(&shape.0) as u64);
-        Descriptor { words: Words { address, size, ..Words::NULL }, view: Some(View::Shape(shape)), sampler: None }
+        Descriptor {
+            words: Words { address, size, ..Words::NULL },
+            view: Some(View::Shape(shape)),
+            sampler: None,
+        }
     }
     pub fn words(&self) -> Words {
         self.words

@@ -81,7 +81,8 @@ impl Shape {
         let mut within = element as u64;
         for d in (0..rank).rev() {
             let n = dimensions[d];
-            let count = u64::try_from(n).ok().filter(|n| (1..=MAX_BYTES).contains(n)).ok_or(Wrong::Dimension(n))?;
+            let count =
+                u64::try_from(n).ok().filter(|n| (1..=MAX_BYTES).contains(n)).ok_or(Wrong::Dimension(n))?;
             let stride = match strides {
                 None => within,
                 Some(s) => {
@@ -212,14 +213,24 @@ mod tests {
             (vec![2, 3], Some(vec![-6, 2]), Wrong::Stride(-6)),
             (vec![2, 3], Some(vec![i64::MAX - 1, 2]), Wrong::Size),
         ] {
-            assert_eq!(Shape::new(F, &dimensions, strides.as_deref()).unwrap_err(), why, "{dimensions:?} {strides:?}");
+            assert_eq!(
+                Shape::new(F, &dimensions, strides.as_deref()).unwrap_err(),
+                why,
+                "{dimensions:?} {strides:?}"
+            );
         }
-        assert_eq!(Shape::new(vk::Format::R8G8_UINT, &[1], None).unwrap_err(), Wrong::Format(vk::Format::R8G8_UINT));
+        assert_eq!(
+            Shape::new(vk::Format::R8G8_UINT, &[1], None).unwrap_err(),
+            Wrong::Format(vk::Format::R8G8_UINT)
+        );
     }
 
     #[test]
     fn parts_are_copied_by_runs() {
-        let (a, b) = (Shape::new(F, &[3, 5, 7], None).unwrap(), Shape::new(F, &[3, 5, 7], Some(&[100, 20, 2])).unwrap());
+        let (a, b) = (
+            Shape::new(F, &[3, 5, 7], None).unwrap(),
+            Shape::new(F, &[3, 5, 7], Some(&[100, 20, 2])).unwrap(),
+        );
         let whole = Part::whole(&a);
         assert!(whole.fits(&a, &b));
         assert_eq!(whole.runs(&a, &a, 1).unwrap(), [[0, 0, 210]]);

@@ -484,7 +484,8 @@ fn steps_body<S: Steps>(s: S) {
             assert_eq!((a, second), (p.map(at), p.map(|o| at(o + 4))));
             s.words4(q, &p, b.each_mut().map(|row| row.as_mut_ptr()));
             assert_eq!(b, [0, 4, 8, 12].map(|k| p.map(|o| at(o + k))));
-            let follow = |step: u32, word: u32| std::array::from_fn(|l| at(p[0] + step * l as u32 + 4 * word));
+            let follow =
+                |step: u32, word: u32| std::array::from_fn(|l| at(p[0] + step * l as u32 + 4 * word));
             s.run2(q.add(p[0] as usize), a.as_mut_ptr(), second.as_mut_ptr());
             assert_eq!((a, second), (follow(8, 0), follow(8, 1)));
             let mut run = [[0; 16]; 4];

@@ -73,7 +73,8 @@ fn check(r: &mut Random, case: Case) {
     let last = all - 1;
     let result = |i: usize| if in_place && i == last { A } else { data(i) };
     let b = if code == Code::LD_BUF { UB } else { N };
-    let op = Op { code, a, b, c: UC, e: mem_bits(mem, all as u8) | parts_bits(parts as u8), imm, ..Op::new(code) };
+    let op =
+        Op { code, a, b, c: UC, e: mem_bits(mem, all as u8) | parts_bits(parts as u8), imm, ..Op::new(code) };
     let together = memory_ops(op, (0..all).map(result));
     let apart: Vec<Vec<Op>> = (0..parts)
         .map(|p| {

@@ -91,7 +91,10 @@ fn shaders(rig: &Rig) -> Found {
                     outside.to_le_bytes()[..bytes].to_vec()
                 };
                 if got != want {
-                    return Err(format!("{element:?} of {:?}, {program:?}: element {i} is {got:?}, not {want:?}", shape.dimensions));
+                    return Err(format!(
+                        "{element:?} of {:?}, {program:?}: element {i} is {got:?}, not {want:?}",
+                        shape.dimensions
+                    ));
                 }
             }
             let told = &sizes.words()[..shape.dimensions.len()];
@@ -111,9 +114,10 @@ fn copies(rig: &Rig) -> Found {
     for (element, shape) in ELEMENTS.iter().flat_map(|e| shapes().into_iter().map(move |s| (*e, s))) {
         let bytes = element.bytes();
         let strides = shape.strides(bytes);
-        let mut from =
-            Tensor::new(context, &functions, element, &shape.dimensions, Some(&strides), false).map_err(text)?;
-        let mut to = Tensor::new(context, &functions, element, &shape.dimensions, None, false).map_err(text)?;
+        let mut from = Tensor::new(context, &functions, element, &shape.dimensions, Some(&strides), false)
+            .map_err(text)?;
+        let mut to =
+            Tensor::new(context, &functions, element, &shape.dimensions, None, false).map_err(text)?;
         fill(&mut random, from.bytes_mut());
         to.bytes_mut().fill(0xEE);
         rig.run(|_, c| from.copy_to(c, &to))?;

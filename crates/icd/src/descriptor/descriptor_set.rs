@@ -300,7 +300,8 @@ fn copy(c: In<vk::CopyDescriptorSet>, replaced: &mut Replaced) {
             if let Some(s) = tb.immutable.get(te as usize) {
                 d = d.with_sampler(s.clone());
             }
-            replaced.extend(dst.memory.write(tb.place(te) + k * DESCRIPTOR_BYTES, d).filter(Descriptor::is_last));
+            replaced
+                .extend(dst.memory.write(tb.place(te) + k * DESCRIPTOR_BYTES, d).filter(Descriptor::is_last));
         }
     }
 }

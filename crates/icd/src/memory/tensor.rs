@@ -116,8 +116,7 @@ pub(crate) fn destroy_tensor_view_arm(device: &Device, view: Doomed<TensorView>)
 fn require(bytes: u64, mut out: Fill<vk::MemoryRequirements2>) {
     let alignment = buffer::ALIGN;
     let size = bytes.next_multiple_of(alignment);
-    out.memory_requirements =
-        vk::MemoryRequirements { size, alignment, memory_type_bits: PLAIN_TYPE_BITS };
+    out.memory_requirements = vk::MemoryRequirements { size, alignment, memory_type_bits: PLAIN_TYPE_BITS };
     buffer::not_dedicated(out);
 }
 

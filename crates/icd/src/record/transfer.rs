@@ -36,7 +36,8 @@ pub(crate) fn cmd_copy_buffer2(b: &CommandBuffer, info: In<vk::CopyBufferInfo2>)
 const MOST_RUNS: usize = 1 << 20;
 
 pub(crate) fn cmd_copy_tensor_arm(b: &CommandBuffer, info: In<vk::CopyTensorInfoARM>) {
-    let (Some((src, from)), Some((dst, to))) = (tensor::get(b, info.src_tensor), tensor::get(b, info.dst_tensor))
+    let (Some((src, from)), Some((dst, to))) =
+        (tensor::get(b, info.src_tensor), tensor::get(b, info.dst_tensor))
     else {
         return;
     };
@@ -52,7 +53,9 @@ pub(crate) fn cmd_copy_tensor_arm(b: &CommandBuffer, info: In<vk::CopyTensorInfo
             extent: given(r.p_extent, r.extent(), &whole.extent),
         };
         if !part.fits(&from, &to) {
-            return debug::log_error("vkCmdCopyTensorARM: a region lies outside a tensor, or the tensors differ in rank or element size");
+            return debug::log_error(
+                "vkCmdCopyTensorARM: a region lies outside a tensor, or the tensors differ in rank or element size",
+            );
         }
         let Some(runs) = part.runs(&from, &to, MOST_RUNS) else {
             return debug::log_error("vkCmdCopyTensorARM: a region of more than 2^20 separate runs of bytes");

@@ -104,7 +104,9 @@ impl<'m> Builder<'m> {
             kind => kind,
         };
         if len != t.rank as usize || !matches!(index, TypeClass::Scalar(Sk::I32, _)) {
-            return Err(i.bad("coordinates that are not as many 32-bit integers as the tensor has dimensions"));
+            return Err(
+                i.bad("coordinates that are not as many 32-bit integers as the tensor has dimensions")
+            );
         }
         let at = self.pool[start..start + len].to_vec();
         let last = t.rank - 1;

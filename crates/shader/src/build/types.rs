@@ -286,7 +286,9 @@ impl Types {
             TypeClass::Pointer(class, _) => {
                 matches!(class, StorageClass::StorageBuffer | StorageClass::Uniform)
             }
-            TypeClass::Image(_) | TypeClass::Sampler | TypeClass::SampledImage(_) | TypeClass::Tensor(..) => true,
+            TypeClass::Image(_) | TypeClass::Sampler | TypeClass::SampledImage(_) | TypeClass::Tensor(..) => {
+                true
+            }
             _ => false,
         }
     }

@@ -80,7 +80,7 @@ impl Lowering<'_> {
             merged.append(&mut groups);
         }
         // Kernels read words; what is none of them would be read scalar by scalar as before.
-        let whole = |g: &Group| g.loads.len() as u32 * g.key.n as u32 * g.key.mem.bytes() % 4 == 0;
+        let whole = |g: &Group| (g.loads.len() as u32 * g.key.n as u32 * g.key.mem.bytes()).is_multiple_of(4);
         for g in merged.into_iter().filter(|g| g.loads.len() > 1 && whole(g)) {
             let loads: Vec<Value> = g.loads.iter().map(|l| l.1).collect();
             loads.iter().filter(|v| **v != g.first).for_each(|v| self.absorbed[v.0 as usize] = true);

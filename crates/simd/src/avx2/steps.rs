@@ -38,12 +38,7 @@ crate::avx2! {
 macro_rules! pairs {
     ($q:expr, $apart:literal) => {{
         let q: *const u8 = $q;
-        [
-            pairs!(q, 0, $apart),
-            pairs!(q, 16, $apart),
-            pairs!(q, 32, $apart),
-            pairs!(q, 48, $apart),
-        ]
+        [pairs!(q, 0, $apart), pairs!(q, 16, $apart), pairs!(q, 32, $apart), pairs!(q, 48, $apart)]
     }};
     ($q:expr, $at:literal, $apart:literal) => {{
         let low = _mm_loadu_si128($q.add($at) as *const __m128i);
@@ -261,7 +256,9 @@ impl Steps for Avx2 {
         // SAFETY: `self` is proof that the CPU has the instructions; pointers are the caller's.
         unsafe {
             // Two lanes a half: their scalars by twos.
-            let twos = _mm256_broadcastsi128_si256(_mm_setr_epi8(0, 1, 8, 9, 2, 3, 10, 11, 4, 5, 12, 13, 6, 7, 14, 15));
+            let twos = _mm256_broadcastsi128_si256(_mm_setr_epi8(
+                0, 1, 8, 9, 2, 3, 10, 11, 4, 5, 12, 13, 6, 7, 14, 15,
+            ));
             let [a, b, c, e] = pairs!(q, 64);
             let v = transpose([
                 _mm256_shuffle_epi8(a, twos),

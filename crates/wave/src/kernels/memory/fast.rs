@@ -2,10 +2,10 @@
 //! warps active; [`lanes`] has those of more, or of 16 bits.
 //! Anything else goes to the general form.
 
-use super::{holes, lanes};
 use super::linear::{self, Packed, Regions, buffer, shared};
 use super::offsets::Words;
 use super::warp::{self, store32_full};
+use super::{holes, lanes};
 use crate::counting::tally::{Access, AccessKind};
 use crate::kernels::count;
 use crate::kernels::forms::call_kernel;
