@@ -13,6 +13,9 @@ use wave::ProbeWave;
 /// Bytes that have a bit each in one place.
 const PAGE: u64 = 4096;
 
+/// Pages that are found without a look into the map.
+const NEAR: usize = 16;
+
 /// Bits of a page's bytes.
 type Bits = [u64; PAGE as usize / 64];
 
@@ -24,8 +27,8 @@ pub struct Bytes {
     bits: Vec<Bits>,
     /// Bytes that are there and were added last: accesses repeat.
     last: Range<u64>,
-    /// The page that was used last, and where its bits are: accesses are near each other.
-    near: Option<(u64, usize)>,
+    /// Pages that were used last, by their lowest bits, and where their bits are: accesses are near each other, in rows and levels.
+    near: [Option<(u64, usize)>; NEAR],
     /// Stretches of which all bytes are there; the one that is replaced next.
     whole: [Range<u64>; 4],
     next: usize,
@@ -106,7 +109,7 @@ impl Bytes {
         let (page, word) = (range.start / PAGE, range.start % PAGE / 64);
         if range.start < range.end
             && range.start / 64 == (range.end - 1) / 64
-            && let Some((near, at)) = self.near
+            && let Some((near, at)) = self.near[page as usize % NEAR]
             && near == page
         {
             let bits = &mut self.bits[at][word as usize];
@@ -134,14 +137,14 @@ impl Bytes {
     }
 
     fn page(&mut self, page: u64) -> &mut Bits {
-        let at = match self.near {
+        let at = match self.near[page as usize % NEAR] {
             Some((near, at)) if near == page => at,
             _ => *self.pages.entry(page).or_insert_with(|| {
                 self.bits.push([0; PAGE as usize / 64]);
                 self.bits.len() - 1
             }),
         };
-        self.near = Some((page, at));
+        self.near[page as usize % NEAR] = Some((page, at));
         &mut self.bits[at]
     }
 

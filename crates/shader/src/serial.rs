@@ -185,7 +185,7 @@ structs! {
     Warp { module, frame, command, labels, pipeline, draw, lanes, records, lost }
     File { made, modules, warps }
     Site { op, origin, region, binding, descriptors, offset, bytes, shared_bytes, tells, order, atomic, undefined, decides }
-    Order { acquires, releases, wide }
+    Order { acquires, releases, wide, available, visible }
     Cost { fma, cvt, sfu, ls, single, loads, tex, narrow, barriers, varying }
     MarkUse { counter, mark, entry, work, cost }
     Ways { total, shortest, longest }

@@ -533,7 +533,7 @@ impl Drop for Sanitizer {
 }
 
 fn order(site: &Site) -> Order {
-    let shader::ir::Order { acquires, releases, wide } = site.order;
+    let shader::ir::Order { acquires, releases, wide, .. } = site.order;
     Order { acquires, releases, wide, reads: site.atomic[0], writes: site.atomic[1] }
 }
 

@@ -12,6 +12,8 @@ const ACQUIRE: u64 = 2;
 const RELEASE: u64 = 4;
 const ACQUIRE_RELEASE: u64 = 8;
 const SEQUENTIALLY_CONSISTENT: u64 = 0x10;
+const MAKE_AVAILABLE: u64 = 0x2000;
+const MAKE_VISIBLE: u64 = 0x4000;
 const SCOPE_QUEUE_FAMILY: u64 = 5;
 
 /// A texel that OpImageTexelPointer points to.
@@ -141,10 +143,53 @@ impl<'m> Builder<'m> {
 
     /// What is ordered, by the ids of scope and memory semantics; unknown ones order all.
     pub(crate) fn order(&mut self, scope: u32, semantics: u32) -> Order {
-        let semantics = self.try_const(semantics).unwrap_or(ACQUIRE_RELEASE);
+        let all = ACQUIRE_RELEASE | MAKE_AVAILABLE | MAKE_VISIBLE;
+        let semantics = self.try_const(semantics).unwrap_or(all);
         let both = semantics & (ACQUIRE_RELEASE | SEQUENTIALLY_CONSISTENT) != 0;
-        let wide = matches!(self.try_const(scope), None | Some(0 | 1 | SCOPE_QUEUE_FAMILY));
-        Order { acquires: both || semantics & ACQUIRE != 0, releases: both || semantics & RELEASE != 0, wide }
+        let wide = self.is_wide(scope);
+        Order {
+            acquires: both || semantics & ACQUIRE != 0,
+            releases: both || semantics & RELEASE != 0,
+            wide,
+            available: semantics & MAKE_AVAILABLE != 0,
+            visible: semantics & MAKE_VISIBLE != 0,
+        }
+    }
+
+    /// Whether a scope is the device or the queue family, or may be.
+    fn is_wide(&mut self, scope: u32) -> bool {
+        matches!(self.try_const(scope), None | Some(0 | 1 | SCOPE_QUEUE_FAMILY))
+    }
+
+    /// Notes at the accesses of an instruction, which begin with `first`, what its operands make available or visible to the device.
+    pub(crate) fn shares(&mut self, i: &Code, first: usize) {
+        // Where the mask is, how many words of it come before those scopes, and their bits.
+        let texels = |at: usize| (at, 0xFF, ImageOperands::MAKE_TEXEL_AVAILABLE.bits());
+        let words =
+            |at: usize| (at, MemoryAccess::ALIGNED.bits(), MemoryAccess::MAKE_POINTER_AVAILABLE.bits());
+        let (at, before, available) = match i.op {
+            Op::Load => words(4),
+            Op::Store | Op::CopyMemory => words(3),
+            Op::ImageRead | Op::ImageSparseRead => texels(5),
+            Op::ImageWrite => texels(4),
+            _ => return,
+        };
+        let Some(mask) = i.get(at).filter(|m| m & (available | available << 1) != 0) else { return };
+        // Gradients are two words, and of no access to a storage image.
+        let mut next = at + 1 + (mask & before).count_ones() as usize;
+        let mut order = Order { wide: true, ..Order::default() };
+        for (bit, visible) in [(available, false), (available << 1, true)] {
+            if mask & bit != 0 {
+                let wide = i.get(next).is_some_and(|scope| self.is_wide(scope));
+                *(if visible { &mut order.visible } else { &mut order.available }) = wide;
+                next += 1;
+            }
+        }
+        for v in &mut self.e.values[first..] {
+            if matches!(v.inst, Inst::Load { .. } | Inst::Store { .. } | Inst::Image(_)) {
+                v.flags.order = order;
+            }
+        }
     }
 
     fn texel_pointer(&mut self, i: &Code) -> Result<()> {

@@ -13,6 +13,15 @@ const SCOPE_WORKGROUP: u32 = 2;
 impl<'m> Builder<'m> {
     /// Translates one instruction of a block (no terminator, call or phi).
     pub(crate) fn instruction(&mut self, i: Code<'m>) -> Result<()> {
+        let first = self.e.values.len();
+        self.one_instruction(i)?;
+        if self.opt.sanitize {
+            self.shares(&i, first);
+        }
+        Ok(())
+    }
+
+    fn one_instruction(&mut self, i: Code<'m>) -> Result<()> {
         match i.op {
             Op::Load => return self.op_load(i),
             Op::Store => return self.op_store(i),
@@ -36,7 +45,8 @@ impl<'m> Builder<'m> {
             Op::ControlBarrier => {
                 let scope = self.const_u32(i.word(1)?, i.at)?;
                 if (scope <= SCOPE_WORKGROUP || scope == 5) && self.opt.stage.has_workgroups() {
-                    self.e.push(Inst::Barrier, Ty::Void);
+                    let order = self.order(i.word(2)?, i.word(3)?);
+                    self.e.push_order(Inst::Barrier, Ty::Void, order);
                 } else {
                     let order = self.order(i.word(2)?, i.word(3)?);
                     self.e.push_order(Inst::MemoryBarrier, Ty::Void, order);

@@ -140,13 +140,16 @@ pub enum Decides {
     End,
 }
 
-/// What an atomic or a memory barrier orders (SPIR-V, "Memory Semantics", "Scope").
+/// What an atomic or a memory barrier orders, and what any access makes available or visible (SPIR-V, "Memory Semantics", "Scope").
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub struct Order {
     pub acquires: bool,
     pub releases: bool,
     /// Its scope is the device or the queue family.
     pub wide: bool,
+    /// It makes the invocation's writes available to that scope, and what is available there visible to the invocation.
+    pub available: bool,
+    pub visible: bool,
 }
 
 /// A place in a shader that tells what happens there.

@@ -40,10 +40,18 @@ impl Touched {
         self.bytes(at as u64, view.format.block_bytes as u64);
     }
 
+    /// Bytes of texels, `size` each, in any order; false if lines are asked for.
+    pub(super) fn exactly(&self, size: u32, texels: impl Iterator<Item = u64>) -> bool {
+        let Some(bytes) = &self.bytes else { return false };
+        let mut bytes = bytes.borrow_mut();
+        texels.for_each(|at| join(&mut bytes, at, size));
+        true
+    }
+
     /// Some bytes.
     pub(super) fn bytes(&self, at: u64, n: u64) {
         if let Some(bytes) = &self.bytes {
-            return bytes.borrow_mut().push((at, n as u32));
+            return join(&mut bytes.borrow_mut(), at, n as u32);
         }
         let mut lines = self.lines.borrow_mut();
         for line in at >> 6..=(at + n - 1) >> 6 {
@@ -53,4 +61,17 @@ impl Touched {
             }
         }
     }
+}
+
+/// Adds bytes, to those before where they are the same or follow them.
+#[inline]
+fn join(to: &mut Vec<(u64, u32)>, at: u64, n: u32) {
+    if let Some((first, bytes)) = to.last_mut() {
+        let before = at.wrapping_sub(*first);
+        if before <= *bytes as u64 {
+            *bytes = (*bytes).max(before as u32 + n);
+            return;
+        }
+    }
+    to.push((at, n));
 }

@@ -17,6 +17,10 @@ impl Touched {
         }
         let mut reads = fast::Reads::default();
         if let Some(base) = fast::reads(view, sampler, args, mask, &mut reads) {
+            let texels = reads.all(mask).map(|at| base as u64 + at as u64);
+            if self.exactly(view.format.block_bytes, texels) {
+                return;
+            }
             for at in lanes(mask).flat_map(|lane| reads.of(lane)) {
                 self.bytes(base as u64 + at as u64, view.format.block_bytes as u64);
             }

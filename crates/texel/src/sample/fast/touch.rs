@@ -8,7 +8,7 @@ use super::unit::Unit;
 use super::warp::{filters, placed, plain, tapped};
 use super::{Fast, cube};
 use crate::memory::sparse::{BLOCK, resident};
-use crate::sample::args::SampleArgs;
+use crate::sample::args::{SampleArgs, lanes};
 use crate::sample::sampler::{MAX_ANISOTROPY, Sampler};
 use crate::sample::view::ImageView;
 use crate::vector::{load, store};
@@ -75,6 +75,16 @@ impl Reads {
         reads
             .filter(move |(_, lanes)| **lanes >> lane & 1 != 0)
             .map(move |(at, _)| unsafe { at.assume_init_ref() }[lane])
+    }
+}
+
+impl Reads {
+    /// Those of all lanes: each of theirs beside the same of their neighbours.
+    #[inline]
+    pub fn all(&self, mask: u16) -> impl Iterator<Item = u32> {
+        let reads = self.at[..self.n].iter().zip(&self.lanes);
+        // SAFETY: as above.
+        reads.flat_map(move |(at, on)| lanes(*on & mask).map(move |l| unsafe { at.assume_init_ref() }[l]))
     }
 }
 
