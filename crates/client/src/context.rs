@@ -36,6 +36,12 @@ impl Context {
         Self::made(Library::any()?, &[], &[], std::ptr::null_mut(), true)
     }
 
+    /// As [`Context::staged`], with surfaces that no screen shows, and swapchains.
+    pub fn presenting() -> Result<Rc<Self>> {
+        let surfaces = [ash::khr::surface::NAME, ash::ext::headless_surface::NAME];
+        Self::made(Library::any()?, &surfaces, &[ash::khr::swapchain::NAME], std::ptr::null_mut(), true)
+    }
+
     /// As [`Context::staged`], with labels of VK_EXT_debug_utils.
     pub fn labelled() -> Result<Rc<Self>> {
         Self::made(Library::any()?, &[ash::ext::debug_utils::NAME], &[], std::ptr::null_mut(), true)

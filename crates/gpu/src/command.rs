@@ -456,6 +456,8 @@ pub struct Submission {
     pub seen: Option<sanitize::hazards::Seen>,
     /// It presents: the end of a frame, for applications that never say where frames end.
     pub presents: bool,
+    /// The images that it presents.
+    pub shown: Vec<Arc<texel::image::Image>>,
     /// Called on the queue's thread when the lists are done, before signals (frees one-time state).
     pub done: Option<Box<dyn FnOnce() + Send>>,
 }

@@ -4,6 +4,7 @@ use crate::channel;
 use crate::channel::Asked;
 use crate::command::Submission;
 use crate::executor::Executor;
+use crate::hazards;
 use crate::steps::steps;
 use crate::watch::{Pulse, Watch};
 use machine::Mode;
@@ -191,9 +192,7 @@ impl Queue {
         let target = self.inner.submitted.load(SeqCst);
         self.inner.shared.hub.wait(u64::MAX, || self.inner.finished.load(SeqCst) >= target);
         self.inner.shared.clock.seen(self.inner.latest.load(SeqCst));
-        if let Some(h) = &self.inner.shared.hazards {
-            h.saw_all(self.inner.index as u32);
-        }
+        hazards::host::saw_all(&self.inner.shared, self.inner.index);
     }
 }
 
@@ -266,7 +265,7 @@ impl Inner {
         executor.publisher.asks(|| Asked::Step(Step::Submission));
         executor.line.submission();
         if let Some(h) = &mut executor.hazards {
-            h.begin(s.seen.take(), &s.waits);
+            h.begin(s.seen.take(), &s.waits, s.presents);
         }
         if let Some(binds) = s.binds.take()
             && !hub.stops()
@@ -289,6 +288,7 @@ impl Inner {
             executor.publisher.end_batch(s.presents);
         }
         if let Some(h) = &mut executor.hazards {
+            h.presents(&s.shown);
             h.end(&s.signals, s.fence.as_ref());
         }
         drop(s.lists);

@@ -1,7 +1,7 @@
 //! What the queues of a sanitised device share to find hazards between commands, and what the host has waited for.
 
 use parking_lot::Mutex;
-use sanitize::hazards::{Memory, Seen};
+use sanitize::hazards::{HostWrites, Memory, Seen};
 use std::collections::{BTreeMap, HashSet};
 use std::ops::Range;
 use std::sync::Weak;
@@ -38,6 +38,7 @@ impl Mark {
 #[derive(Default)]
 pub struct Hazards {
     pub memory: Mutex<Memory>,
+    pub host: Mutex<HostWrites>,
     /// Commands, signals and passes are numbered in one row.
     tags: AtomicU64,
     seen: Mutex<Seen>,
@@ -58,9 +59,11 @@ impl Hazards {
             self.seen.lock().add(m.queue, m.tag);
         }
     }
-    /// The host has waited for all that a queue has done.
-    pub fn saw_all(&self, queue: u32) {
-        self.seen.lock().add(queue, self.tags.load(Relaxed));
+    /// The host has waited for all that a queue has done; the last tag of it.
+    pub fn saw_all(&self, queue: u32) -> u64 {
+        let tag = self.tags.load(Relaxed);
+        self.seen.lock().add(queue, tag);
+        tag
     }
     pub fn seen(&self) -> Seen {
         self.seen.lock().clone()

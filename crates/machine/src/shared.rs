@@ -186,11 +186,19 @@ impl Shared {
         [AccessKind::Read, AccessKind::Write].map(|kind| hits[kind as usize])
     }
 
+    /// Memory is freed: the host writes it no more.
+    pub fn memory_ends(&self, address: u64, bytes: u64) {
+        if let Some(h) = &self.hazards {
+            h.host.lock().forget(&(address..address.saturating_add(bytes)));
+        }
+    }
+
     /// Memory is newly allocated: the L2 has nothing of it, whatever it was used for before.
     pub fn forget_memory(&self, address: u64, bytes: u64) {
         if let Some(h) = &self.hazards {
             h.memory.lock().forget(address..address.saturating_add(bytes));
         }
+        self.memory_ends(address, bytes);
         let lines = |bytes: u64| bytes / LINE;
         let base = self.memory.arena().0;
         if let Some(at) = address.checked_sub(base) {

@@ -194,6 +194,11 @@ impl Turns {
         order.settle();
     }
 
+    /// Whether all work is done but that which waits for a signal that nobody has submitted.
+    pub fn is_quiet(&self) -> bool {
+        self.finished.load(SeqCst) == self.order.lock().tickets
+    }
+
     /// Something was signalled elsewhere: who was set aside looks again. Within a change of the hub.
     pub fn look(&self) {
         self.order.lock().settle();

@@ -7,7 +7,9 @@
 
 mod attachments;
 mod draws;
+pub mod host;
 mod pass;
+pub mod presents;
 mod ranges;
 mod structures;
 mod tell;
@@ -22,14 +24,16 @@ use machine::sanitizer::FOUND;
 use machine::shared::Shared;
 use machine::sync::Fence;
 use pass::Journal;
-use sanitize::hazards::{Access, Barrier, Contents, Line, Scope, Seen, Transition, What, Who, access, stage};
-use shader::ir::Stage;
+use sanitize::hazards::{
+    Access, Barrier, Contents, Fences, Line, Scope, Seen, Transition, What, Who, access, stage,
+};
+use shader::bytecode::Program;
+use shader::ir::{Order, Stage};
 use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::{Relaxed, SeqCst};
 use tell::Told;
 use texel::buffer::Buffer;
-use texel::image::Image;
 
 /// More ranges of one access than this are not followed.
 const MOST_RANGES: usize = 1 << 18;
@@ -40,6 +44,8 @@ pub struct Tracker {
     queue: u32,
     /// What the host had waited for when it made the submission under way.
     seen: Seen,
+    /// Marks of the semaphores that it waited for.
+    waited: Vec<Option<Mark>>,
     /// Of the render pass that begins next.
     next: Option<Arc<Pass>>,
     pass: Option<Journal>,
@@ -52,15 +58,25 @@ struct Use {
     access: u64,
     what: What,
     contents: Contents,
+    fences: Fences,
 }
 
 impl Use {
     const fn read(stage: u64, access: u64) -> Use {
-        Use { stage, access, what: What::Read, contents: Contents::Values }
+        Use::of(stage, access, What::Read, Fences { available: false, visible: false })
     }
     const fn write(stage: u64, access: u64) -> Use {
-        Use { stage, access, what: What::Write, contents: Contents::Values }
+        Use::of(stage, access, What::Write, Fences { available: false, visible: false })
     }
+    const fn of(stage: u64, access: u64, what: What, fences: Fences) -> Use {
+        Use { stage, access, what, contents: Contents::Values, fences }
+    }
+}
+
+/// What a shader's fences and accesses do for the whole device.
+fn fences(program: &Program) -> Fences {
+    let any = |of: fn(&Order) -> bool| program.sites.iter().any(|s| s.order.wide && of(&s.order));
+    Fences { available: any(|o| o.available), visible: any(|o| o.visible) }
 }
 
 pub(crate) fn stage_of(stage: Stage) -> u64 {
@@ -81,8 +97,8 @@ impl Tracker {
     /// `None`: the device is not sanitised.
     pub fn new(shared: &Arc<Shared>, queue: usize) -> Option<Box<Tracker>> {
         shared.hazards.as_ref()?;
-        let (seen, next, pass) = Default::default();
-        Some(Box::new(Tracker { shared: shared.clone(), queue: queue as u32, seen, next, pass }))
+        let (seen, waited, next, pass) = Default::default();
+        Some(Box::new(Tracker { shared: shared.clone(), queue: queue as u32, seen, waited, next, pass }))
     }
 
     fn hazards(&self) -> &Hazards {
@@ -98,12 +114,19 @@ impl Tracker {
         Arc::new(Who { tag: self.hazards().tag(), place: place.steady(), part })
     }
 
-    /// A submission begins: what it waits for is there.
-    pub fn begin(&mut self, seen: Option<Seen>, waits: &[SemaphoreOp]) {
+    /// A submission begins: what it waits for is there. `presents`: it is a presentation, whose waits are not those of later commands.
+    pub fn begin(&mut self, seen: Option<Seen>, waits: &[SemaphoreOp], presents: bool) {
+        host::works(&self.shared, true);
         self.seen = seen.unwrap_or_default();
+        self.waited.clear();
         for w in waits {
             let stages = w.stages.as_raw();
-            let from = match w.semaphore.marked(w.value).and_then(Mark::of) {
+            let mark = w.semaphore.marked(w.value).and_then(Mark::of);
+            self.waited.push(mark);
+            if presents {
+                continue;
+            }
+            let from = match mark {
                 Some(mark) => Line::Signal(mark.tag),
                 // The host's signal: of what it has waited for.
                 None if w.semaphore.timeline => {
@@ -138,6 +161,7 @@ impl Tracker {
 
     /// A submission is done, and is about to signal.
     pub fn end(&mut self, signals: &[SemaphoreOp], fence: Option<&Arc<Fence>>) {
+        host::works(&self.shared, false);
         for s in signals {
             let tag = self.hazards().tag();
             let first = Scope::first(s.stages.as_raw(), access::ALL);
@@ -251,6 +275,7 @@ impl Tracker {
             what: What::Write,
             attachment: false,
             contents,
+            fences: Fences::default(),
         };
         // What follows is on the barrier's line.
         let by = Access { line: if let Line::Signal(_) = by.line { self.line() } else { by.line }, ..by };
@@ -276,6 +301,7 @@ impl Tracker {
             FOUND.unfollowed.fetch_add(1, Relaxed);
             return found;
         }
+        self.hazards().host.lock().touched(new, bytes);
         let mut memory = self.hazards().memory.lock();
         for r in bytes {
             memory.access(new, r.clone(), &self.seen, |range, c| tell::join(&mut found, range, c));
@@ -304,8 +330,8 @@ impl Tracker {
     }
 
     fn access(&self, who: &Arc<Who>, line: Line, of: Use) -> Access {
-        let Use { stage, access, what, contents } = of;
-        Access { who: who.clone(), line, stage, access, what, attachment: false, contents }
+        let Use { stage, access, what, contents, fences } = of;
+        Access { who: who.clone(), line, stage, access, what, attachment: false, contents, fences }
     }
 
     /// A command is about to be executed.
@@ -329,8 +355,7 @@ impl Tracker {
     pub fn dispatched(&mut self, d: &Dispatch, place: &Place) {
         let who = self.who(place, format!("pipeline {}", d.pipeline.title.steady()));
         for t in in_order(footprint::take()) {
-            let of =
-                Use { stage: stage::COMPUTE, access: t.access, what: t.what, contents: Contents::Values };
+            let of = Use::of(stage::COMPUTE, t.access, t.what, fences(&d.pipeline.program));
             self.accessed(&who, of, &t.bytes);
         }
     }
@@ -403,30 +428,6 @@ impl Tracker {
         let first = bytes.first().map_or(0, |r| r.start);
         let (resource, ..) = tell::resource(self.hazards(), &*self.shared.report, first);
         tell::tile(sanitize::Kind::NeedlessTraffic, message, new, Some(&by), resource, lost);
-    }
-}
-
-/// The host has written a part of an image, outside of any queue.
-pub fn host_wrote(
-    shared: &Shared,
-    image: &Image,
-    sub: &ash::vk::ImageSubresourceLayers,
-    at: ash::vk::Offset3D,
-    extent: ash::vk::Extent3D,
-) {
-    let Some(h) = &shared.hazards else { return };
-    let new = Access {
-        who: Arc::new(Who { tag: h.tag(), place: "the host".into(), part: String::new() }),
-        line: Line::Signal(0),
-        stage: stage::HOST,
-        access: access::HOST_WRITE,
-        what: What::Write,
-        attachment: false,
-        contents: Contents::Values,
-    };
-    let mut memory = h.memory.lock();
-    for r in ranges::part(image, sub, at, extent) {
-        memory.access(&new, r, &Seen::default(), |_, _| ());
     }
 }
 

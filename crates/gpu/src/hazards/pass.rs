@@ -1,7 +1,7 @@
 //! A render pass instance: its accesses are told when it has ended, for its fragments run then.
 
 use super::attachments::Target;
-use super::{Tracker, Use, draws, in_order, ranges, stage_of, tell};
+use super::{Tracker, Use, draws, fences, in_order, ranges, stage_of, tell};
 use crate::ordering::{Dependencies, Masks, Pass, SubpassDependency};
 use ash::vk;
 use machine::footprint::{self, Touched};
@@ -9,7 +9,7 @@ use machine::lost::Place;
 use raster::draw::Draw;
 use raster::pass::Rendering;
 use sanitize::Kind;
-use sanitize::hazards::{Access, Barrier, Contents, Line, Scope, What, Who, access, stage};
+use sanitize::hazards::{Access, Barrier, Contents, Fences, Line, Scope, What, Who, access, stage};
 use shader::bytecode::Program;
 use shader::ir::Dim;
 use std::ops::Range;
@@ -23,7 +23,7 @@ struct Drew {
     segment: u32,
     inputs: Vec<(Use, Vec<Range<u64>>)>,
     /// What shaders before the rasteriser touched.
-    touched: Vec<(u64, Touched)>,
+    touched: Vec<(u64, Fences, Touched)>,
     fragment: Option<Arc<Program>>,
     /// Its fragments may read attachments.
     feedback: bool,
@@ -99,8 +99,11 @@ impl Tracker {
             .flatten()
             .chain(p.tessellation.iter().flatten())
             .collect();
-        let by = |t: &Touched| programs.iter().find(|p| t.is_by(p)).map(|p| stage_of(p.stage));
-        let touched = in_order(touched).into_iter().filter_map(|t| Some((by(&t)?, t))).collect();
+        let by = |t: Touched| {
+            let program = programs.iter().find(|p| t.is_by(p))?;
+            Some((stage_of(program.stage), fences(program), t))
+        };
+        let touched = in_order(touched).into_iter().filter_map(by).collect();
         let drew = Drew {
             who,
             segment: pass.segment,
@@ -406,16 +409,13 @@ impl Tracker {
         }
     }
 
-    fn draw_accesses(&self, j: &Journal, d: &Drew, line: Line, fragments: Vec<&Touched>) {
+    fn draw_accesses<'a>(&self, j: &Journal, d: &'a Drew, line: Line, fragments: Vec<&'a Touched>) {
         let inputs = d.inputs.iter().map(|(of, bytes)| (*of, bytes));
-        let shader = |stage: u64, t: &Touched| Use {
-            stage,
-            access: t.access,
-            what: t.what,
-            contents: Contents::Values,
-        };
-        let before = d.touched.iter().map(|(stage, t)| (shader(*stage, t), &t.bytes));
-        let own = fragments.into_iter().map(|t| (shader(stage::FRAGMENT, t), &t.bytes));
+        let before =
+            d.touched.iter().map(|(s, fences, t)| (Use::of(*s, t.access, t.what, *fences), &t.bytes));
+        let known = d.fragment.as_ref().map(|p| fences(p)).unwrap_or_default();
+        let own = |t: &'a Touched| (Use::of(stage::FRAGMENT, t.access, t.what, known), &t.bytes);
+        let own = fragments.into_iter().map(own);
         for (of, bytes) in inputs.chain(before).chain(own) {
             let new = self.access(&d.who, line, of);
             if of.what == What::Read {

@@ -72,12 +72,26 @@ pub fn subresources(image: &Image, range: &vk::ImageSubresourceRange) -> Vec<Ran
     let mut all = vec![];
     for level in levels {
         for aspect in aspects(stored(image, range.aspect_mask)) {
-            if let Some(s) = image.surface(aspect, level) {
-                texels(&s, [0..s.extent[0], 0..s.extent[1]], 0..s.extent[2], layers.clone(), &mut all);
+            match image.surface(aspect, level) {
+                Some(s) if !s.split.is_none() => in_parts(&s, layers.clone(), &mut all),
+                Some(s) => {
+                    texels(&s, [0..s.extent[0], 0..s.extent[1]], 0..s.extent[2], layers.clone(), &mut all)
+                }
+                None => {}
             }
         }
     }
     sorted(all)
+}
+
+/// All bytes of a level that lies in parts: columns of sparse image blocks follow one another.
+fn in_parts(s: &Surface, layers: Range<u32>, all: &mut Vec<Range<u64>>) {
+    let columns = s.blocks[0].div_ceil(1 << s.split.shift(0)) as u64;
+    let bytes = (s.split.extra(0) + s.row_pitch) * columns;
+    for layer in layers.start.min(s.layers)..layers.end.min(s.layers) {
+        let first = s.base as u64 + layer as u64 * s.layer_pitch;
+        push(all, first..first + bytes);
+    }
 }
 
 /// COLOR stands for all planes of an image that has some.

@@ -3,14 +3,14 @@
 //! Of what a build reads, these are the vertices that its indices name, not all that a buffer has. A trace reads the structure that its rays
 //! begin in; that they enter others, and what builds keep in their scratch memory, is not followed.
 
-use super::{Tracker, Use, in_order};
+use super::{Tracker, Use, fences, in_order};
 use crate::structure::{AccelerationStructure, Build, Command, Geometry, Indices, Range as Count, Ranges};
 use crate::trace::Trace;
 use ash::vk;
 use machine::footprint::{self, Bytes};
 use machine::lost::Place;
 use machine::rays::Structures;
-use sanitize::hazards::{Contents, access, stage};
+use sanitize::hazards::{Fences, access, stage};
 use std::ops::Range;
 
 /// Vertices, boxes or instances of a build beyond which nothing is followed.
@@ -88,8 +88,11 @@ impl Tracker {
     /// A trace of rays has run.
     pub fn traced(&mut self, t: &Trace, place: &Place) {
         let who = self.who(place, format!("pipeline {}", t.pipeline.title.steady()));
+        // Of all its shaders together: which one touched what is not kept.
+        let fences =
+            t.pipeline.shaders.iter().map(|s| fences(&s.program)).fold(Fences::default(), Fences::or);
         for t in in_order(footprint::take()) {
-            let of = Use { stage: stage::RAYS, access: t.access, what: t.what, contents: Contents::Values };
+            let of = Use::of(stage::RAYS, t.access, t.what, fences);
             self.accessed(&who, of, &t.bytes);
         }
     }

@@ -80,6 +80,7 @@ fn missing(lacks: Lacks, earlier: &Access, later: &Access) -> String {
                 access_name(later.access)
             )
         }
+        Lacks::HostWait => "the host has not waited for the command".into(),
         Lacks::Transition if earlier.stage == sanitize::hazards::stage::TRANSITION => {
             "the barrier that changes the layout does not wait for the change before it".into()
         }

@@ -85,8 +85,8 @@ impl Inner {
     }
     /// The host has waited for what has these marks, of a sanitised device.
     pub fn saw(&self, marks: impl FnOnce() -> Vec<u64>) {
-        if let Some(h) = &self.gpu.shared.hazards {
-            marks().into_iter().for_each(|m| h.saw(m));
+        if self.gpu.shared.hazards.is_some() {
+            marks().into_iter().for_each(|m| gpu::hazards::host::saw(&self.gpu.shared, m));
         }
     }
     /// What descriptors in buffers name.

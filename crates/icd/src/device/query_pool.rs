@@ -99,6 +99,7 @@ pub(crate) fn get_query_pool_results(
     // SAFETY: the results fit (`end`).
     let all = unsafe { p.write(first, count, data.start(), stride, flags) };
     device.clock().seen(p.ended(first, count));
+    gpu::hazards::host::may_know(&device.gpu.shared);
     if device.hub().is_lost() {
         return vk::Result::ERROR_DEVICE_LOST;
     }

@@ -32,6 +32,7 @@ impl Memory {
         let shared = if shown { DeviceMemory::allocate(space, bytes, 0, true).ok() } else { None };
         let gpu = shared.map_or_else(|| DeviceMemory::allocate(space, bytes, 0, false), Ok)?;
         let memory = Memory { gpu, counted: bytes };
+        device.gpu.shared.forget_memory(memory.gpu.ptr() as u64, bytes);
         let before = HEAP_USED.fetch_add(bytes, SeqCst);
         if before.saturating_add(bytes) > heap_size() {
             return Err(vk::Result::ERROR_OUT_OF_DEVICE_MEMORY); // dropping it takes the bytes off again
@@ -145,8 +146,9 @@ fn allocate(device: &Device, info: In<vk::MemoryAllocateInfo>) -> Answer<Memory>
 }
 
 pub(crate) fn free_memory(device: &Device, memory: Doomed<Memory>) {
-    if memory.object().is_some() {
+    if let Some(m) = memory.object() {
         tell(device, memory.handle(), Binding::UNBIND);
+        device.gpu.shared.memory_ends(m.gpu.ptr() as u64, m.gpu.size());
     }
     if let Some(m) = memory.destroy()
         && Arc::strong_count(&m.gpu) > 1
@@ -155,7 +157,7 @@ pub(crate) fn free_memory(device: &Device, memory: Doomed<Memory>) {
     }
 }
 
-pub(crate) fn map_memory2(_: &Device, info: In<vk::MemoryMapInfo>, out: Out<*mut c_void>) -> vk::Result {
+pub(crate) fn map_memory2(device: &Device, info: In<vk::MemoryMapInfo>, out: Out<*mut c_void>) -> vk::Result {
     let i = info;
     let Some(m) = info.object::<Memory>(i.memory) else { return vk::Result::ERROR_MEMORY_MAP_FAILED };
     let mappable = MEMORY_TYPES[m.gpu.type_index as usize].contains(vk::MemoryPropertyFlags::HOST_VISIBLE);
@@ -164,6 +166,8 @@ pub(crate) fn map_memory2(_: &Device, info: In<vk::MemoryMapInfo>, out: Out<*mut
         return vk::Result::ERROR_MEMORY_MAP_FAILED;
     }
     m.gpu.share();
+    let from = m.gpu.ptr() as u64;
+    gpu::hazards::host::mapped(&device.gpu.shared, from..from + m.gpu.size(), m.gpu.is_own());
     out.set(m.gpu.ptr().wrapping_add(i.offset as usize).cast());
     vk::Result::SUCCESS
 }

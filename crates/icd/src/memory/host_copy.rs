@@ -32,7 +32,7 @@ pub(crate) fn copy_memory_to_image(device: &Device, info: In<vk::CopyMemoryToIma
             // SAFETY: the region lies in the image, and so the application has what it covers (valid usage).
             unsafe { transfer::copy_memory_to_image(&image, &r, i.flags) };
             let sub = &r.image_subresource;
-            gpu::hazards::host_wrote(&device.gpu.shared, &image, sub, r.image_offset, r.image_extent);
+            gpu::hazards::host::copied(&device.gpu.shared, &image, sub, r.image_offset, r.image_extent);
         }
     }
     vk::Result::SUCCESS
@@ -73,7 +73,7 @@ pub(crate) fn copy_image_to_image(device: &Device, info: In<vk::CopyImageToImage
     for r in i.regions() {
         reads(device, "vkCopyImageToImage", &src, &r.src_subresource, (r.src_offset, r.extent));
         transfer::copy_image(&src, &dst, &r);
-        gpu::hazards::host_wrote(&device.gpu.shared, &dst, &r.dst_subresource, r.dst_offset, r.extent);
+        gpu::hazards::host::copied(&device.gpu.shared, &dst, &r.dst_subresource, r.dst_offset, r.extent);
     }
     vk::Result::SUCCESS
 }

@@ -276,6 +276,7 @@ pub(crate) fn queue_bind_sparse(
     }
     if !submissions.is_empty() {
         queue.device.gpu.queue(queue.index).submit(submissions);
+        gpu::hazards::host::settle(&queue.device.gpu.shared);
     }
     vk::Result::SUCCESS
 }

@@ -68,6 +68,7 @@ pub(crate) fn queue_submit2(queue: &Queue, infos: In<[vk::SubmitInfo2]>, fence: 
     }
     if !batch.is_empty() {
         queue.device.gpu.queue(queue.index).submit(batch);
+        gpu::hazards::host::settle(&queue.device.gpu.shared);
     }
     vk::Result::SUCCESS
 }

@@ -46,6 +46,7 @@ pub(crate) fn set_event(device: &Device, event: vk::Event) -> vk::Result {
             e.gpu.mark.store(0, SeqCst);
             e.gpu.set.store(true, SeqCst);
         });
+        gpu::hazards::host::settle(&device.gpu.shared);
     }
     vk::Result::SUCCESS
 }

@@ -81,6 +81,7 @@ pub(crate) fn signal_semaphore(device: &Device, info: In<vk::SemaphoreSignalInfo
             device.turns().host(Step::Signal(gpu.clone(), info.value));
             gpu.signal(info.value, now);
         });
+        gpu::hazards::host::settle(&device.gpu.shared);
     }
     device.alive()
 }

@@ -48,6 +48,7 @@ impl<T> Payloads<T> {
 pub(crate) fn shareable(device: &Device, kind: Kind, value: u64) -> Answer<Arc<Payload>> {
     let payload = Arc::new(Payload::new(kind, value).ok_or(vk::Result::ERROR_OUT_OF_HOST_MEMORY)?);
     device.gpu.watch(&payload)?;
+    gpu::hazards::host::waits_elsewhere(&device.gpu.shared);
     Ok(payload)
 }
 
@@ -59,6 +60,7 @@ pub(crate) fn opened(device: &Device, fd: c_int, kinds: &[Kind]) -> Answer<Arc<P
     })?;
     let payload = Arc::new(payload);
     device.gpu.watch(&payload)?;
+    gpu::hazards::host::waits_elsewhere(&device.gpu.shared);
     Ok(payload)
 }
 
@@ -85,6 +87,7 @@ pub(crate) fn until(device: &Device, mut take: impl FnMut() -> bool + Send) -> A
             return Err(invalid("a sync file is asked for of what nothing will signal"));
         }
     }
+    gpu::hazards::host::may_know(&device.gpu.shared);
     Ok(-1)
 }
 

@@ -8,6 +8,7 @@ use crate::device::Device;
 use crate::sync::fence::Fence;
 use crate::sync::semaphore::Semaphore;
 use machine::turns::Step;
+use std::sync::atomic::Ordering::SeqCst;
 
 /// An image that can be acquired becomes the application's. `None` while there is none.
 fn take(s: &mut State) -> Option<Result<u32, vk::Result>> {
@@ -50,12 +51,18 @@ pub(crate) fn acquire_next_image2_khr(
         Some(Ok(image)) => {
             out.set(image);
             // Nobody reads the image any more: it can be used at once.
+            let shown = swapchain.engine.images.get(image as usize);
+            let mark = shown.and_then(|i| gpu::hazards::presents::acquired(&device.gpu.shared, i));
             device.hub().change(|| {
                 if let Some(s) = &semaphore {
                     device.turns().host(Step::Signal(s.clone(), 0));
+                    if let Some(mark) = mark {
+                        s.mark(0, mark);
+                    }
                     s.signal(0, 0);
                 }
                 if let Some(f) = &fence {
+                    f.mark.store(mark.unwrap_or(0), SeqCst);
                     f.set(true);
                 }
             });
@@ -113,6 +120,7 @@ pub(crate) fn wait_for_present_khr(
     let engine = &swapchain.engine;
     let shown = || engine.look(|s| s.shown >= id);
     let ended = engine.wait(timeout, |s| s.shown >= id || s.status.as_raw() < 0);
+    gpu::hazards::host::may_know(&device.gpu.shared);
     match engine.status() {
         e if e.as_raw() < 0 && !shown() => e,
         _ => device.waited(ended, shown),

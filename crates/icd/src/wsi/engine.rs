@@ -12,6 +12,7 @@ use machine::sync::{Fence, Hub};
 use parking_lot::Mutex;
 use std::collections::VecDeque;
 use std::sync::Arc;
+use std::sync::atomic::Ordering::SeqCst;
 use std::time::{Duration, Instant};
 use texel::image::discarded::Part;
 use texel::memory::Bound;
@@ -66,6 +67,7 @@ impl State {
         self.under_way -= 1;
         self.release(frame.image);
         for f in &frame.fences {
+            f.mark.store(0, SeqCst);
             f.set(true);
         }
     }

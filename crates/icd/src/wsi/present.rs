@@ -82,6 +82,7 @@ pub(crate) fn queue_present_khr(queue: &Queue, info: In<vk::PresentInfoKHR>) -> 
         worst = worse(worst, result);
         i.results().set(n, result);
     }
+    let shown = frames.iter().filter_map(|(e, f)| e.images.get(f.image as usize).cloned()).collect();
     let done = Box::new(move || {
         for (engine, frame) in frames {
             engine.reads(&frame);
@@ -93,7 +94,9 @@ pub(crate) fn queue_present_khr(queue: &Queue, info: In<vk::PresentInfoKHR>) -> 
         done: Some(done),
         frame: crate::queue::frame(i.find()),
         presents: true,
+        shown,
         ..Default::default()
     }]);
+    gpu::hazards::host::settle(&queue.device.gpu.shared);
     worst
 }

@@ -8,11 +8,13 @@ use crate::base::answer::{Answer, created, invalid};
 use crate::base::given::{Call, Doomed, In, List, Out};
 use crate::base::object::Object;
 use crate::device::Device;
+use crate::device::addresses::Binding;
 use crate::memory::Memory;
 use crate::memory::image::{self, Image};
 use machine::threads::Thread;
 use std::sync::Arc;
 use texel::memory::Bound;
+use vk::Handle;
 
 pub struct Swapchain {
     pub(crate) engine: Arc<Engine>,
@@ -152,12 +154,20 @@ fn new(device: &Device, info: In<vk::SwapchainCreateInfoKHR>) -> Answer<Swapchai
     let engine =
         Arc::new(Engine::new(device.inner.clone(), target.clone(), images.clone(), shown, opaque, !scaled));
     let worker = engine.clone();
-    let named = std::thread::Builder::new().name("tuff-present".into());
-    let thread =
-        Thread::spawn(named, move || worker.run()).map_err(|_| vk::Result::ERROR_OUT_OF_HOST_MEMORY)?;
+    let worker_thread = std::thread::Builder::new().name("tuff-present".into());
+    let thread = Thread::spawn(worker_thread, move || worker.run())
+        .map_err(|_| vk::Result::ERROR_OUT_OF_HOST_MEMORY)?;
     *target.swapchain.lock() = Arc::downgrade(&engine);
-    let images = images.into_iter().map(Image::create).collect();
+    let images = images.into_iter().map(|i| named(device, i)).collect();
     Ok(Swapchain { engine, mode: info.present_mode, images, _memory: memory, thread: Some(thread) })
+}
+
+/// A handle of a swapchain's image, which a sanitised device names.
+fn named(device: &Device, image: Arc<texel::image::Image>) -> vk::Image {
+    let handle = Image::create(image.clone());
+    let at = image.base().map_or(0, |p| p as u64);
+    device.resource(handle.as_raw(), at..at.saturating_add(image.size()), Some(&image), Binding::BIND);
+    handle
 }
 
 pub(crate) fn create_swapchain_khr(
@@ -170,7 +180,9 @@ pub(crate) fn create_swapchain_khr(
 
 pub(crate) fn destroy_swapchain_khr(device: &Device, swapchain: Doomed<Swapchain>) {
     if let Some(s) = swapchain.destroy() {
-        for &image in &s.images {
+        for (&image, gpu) in s.images.iter().zip(&s.engine.images) {
+            let at = gpu.base().map_or(0, |p| p as u64);
+            device.resource(image.as_raw(), at..at, None, Binding::UNBIND);
             // SAFETY: its images end with the swapchain, and so does their use (valid usage).
             image::destroyed(device, unsafe { Doomed::new(image) });
         }

@@ -13,12 +13,14 @@
 //!
 //! Barriers wait in a list until an access needs them: each range of bytes knows how many it has had.
 
+mod host;
 mod map;
 mod scope;
 mod state;
 #[cfg(test)]
 mod tests;
 
+pub use host::HostWrites;
 pub use map::{Barrier, Memory, Transition};
 pub use scope::{Scope, access, access_name, stage, stage_name};
-pub use state::{Access, Conflict, Contents, Hazard, Lacks, Line, Seen, What, Who};
+pub use state::{Access, Conflict, Contents, Fences, Hazard, Lacks, Line, Seen, What, Who};

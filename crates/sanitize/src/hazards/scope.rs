@@ -37,7 +37,8 @@ pub mod stage {
     pub const INDEX_INPUT: u64 = 1 << 36;
     pub const ATTRIBUTE_INPUT: u64 = 1 << 37;
     pub const PRE_RASTERIZATION: u64 = 1 << 38;
-    /// No stage of Vulkan's: what changes the layouts of images.
+    /// No stages of Vulkan's: what shows images, and what changes their layouts.
+    pub const PRESENTATION: u64 = 1 << 61;
     pub const TRANSITION: u64 = 1 << 62;
     pub const ALL: u64 = u64::MAX;
 }
@@ -71,7 +72,8 @@ pub mod access {
     pub const STORAGE_READ: u64 = 1 << 33;
     pub const STORAGE_WRITE: u64 = 1 << 34;
     pub const BINDING_TABLE: u64 = 1 << 40;
-    /// Not one of Vulkan's: what changes the layouts of images.
+    /// Not those of Vulkan's: of what shows images, and of what changes their layouts.
+    pub const PRESENTATION: u64 = 1 << 61;
     pub const TRANSITION: u64 = 1 << 62;
     pub const ALL: u64 = u64::MAX;
 
@@ -214,6 +216,7 @@ pub fn stage_name(stage: u64) -> &'static str {
         CLEAR => "CLEAR",
         INDEX_INPUT => "INDEX_INPUT",
         ATTRIBUTE_INPUT => "VERTEX_ATTRIBUTE_INPUT",
+        PRESENTATION => "presentation",
         TRANSITION => "layout transition",
         _ => "other",
     }
@@ -245,6 +248,7 @@ pub fn access_name(access: u64) -> &'static str {
         STRUCTURE_WRITE => "ACCELERATION_STRUCTURE_WRITE",
         STORAGE_READ => "SHADER_STORAGE_READ",
         STORAGE_WRITE => "SHADER_STORAGE_WRITE",
+        PRESENTATION => "presentation",
         TRANSITION => "layout transition",
         _ if access == STORAGE_READ | STORAGE_WRITE => "SHADER_STORAGE_READ and SHADER_STORAGE_WRITE",
         // Which of them a shader's access is need not be known.

@@ -67,6 +67,22 @@ pub enum Contents {
     Kept,
 }
 
+/// What a shader's own fences do for the whole device (specification, "Memory Model": "Availability and Visibility Semantics").
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Fences {
+    /// They make what it writes available.
+    pub available: bool,
+    /// They make what is available visible to it.
+    pub visible: bool,
+}
+
+impl Fences {
+    /// Either's.
+    pub fn or(self, o: Fences) -> Fences {
+        Fences { available: self.available || o.available, visible: self.visible || o.visible }
+    }
+}
+
 /// An access of a command.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Access {
@@ -79,6 +95,7 @@ pub struct Access {
     /// An attachment's, which rasterization order puts after earlier ones of the same subpass.
     pub attachment: bool,
     pub contents: Contents,
+    pub fences: Fences,
 }
 
 impl Access {
@@ -172,6 +189,8 @@ pub enum Lacks {
     Visible,
     /// A transition of the image's layout whose barrier does not wait for the earlier access.
     Transition,
+    /// The host has not waited for the earlier one's end.
+    HostWait,
 }
 
 /// An earlier access that a new one conflicts with.
@@ -295,6 +314,7 @@ impl State {
             || in_pass(w, new)
             || w.by.what == What::Atomic && new.what == What::Atomic
             || w.is_visible(new)
+            || w.available && new.fences.visible && after(&w.order, new) & new.stage != 0
             || seen(&w.by, &w.order, host);
         if ordered {
             return None;
@@ -345,7 +365,10 @@ impl State {
         mut found: impl FnMut(Conflict),
     ) {
         for r in &self.reads {
-            if r.by.tag() != new.tag() && !in_first(&r.by, &r.order, b) && !seen(&r.by, &r.order, host) {
+            // What waits for an image in all stages waits with the transitions of its later commands, too.
+            let acquired = r.by.stage == stage::PRESENTATION && after(&r.order, new) & stage::TRANSITION != 0;
+            let ordered = acquired || in_first(&r.by, &r.order, b) || seen(&r.by, &r.order, host);
+            if r.by.tag() != new.tag() && !ordered {
                 let hazard = Hazard::WriteAfterRead;
                 found(Conflict { hazard, earlier: r.by.clone(), lacks: Lacks::Transition });
             }
@@ -369,7 +392,8 @@ impl State {
     pub fn accessed(&mut self, new: &Access) {
         if new.writes() {
             let (order, visible) = Default::default();
-            self.write = Some(Write { by: new.clone(), order, available: false, visible });
+            let available = new.fences.available;
+            self.write = Some(Write { by: new.clone(), order, available, visible });
             self.reads.clear();
             return;
         }

@@ -25,7 +25,16 @@ impl World {
     fn by(&mut self, line: Line, (stage, access, what): (u64, u64, What)) -> Access {
         self.tag += 1;
         let who = Arc::new(Who { tag: self.tag, ..Who::default() });
-        Access { who, line, stage, access, what, attachment: false, contents: Contents::Values }
+        Access {
+            who,
+            line,
+            stage,
+            access,
+            what,
+            attachment: false,
+            contents: Contents::Values,
+            fences: Fences::default(),
+        }
     }
 
     /// Conflicts of an access: which, what is missing, and the bytes.
@@ -354,4 +363,61 @@ fn many_barriers_do_not_pile_up() {
     assert_eq!(w.memory.len(), 64);
     w.on(Q, SHADER_READ, 0..64);
     assert_eq!(w.memory.len(), 1);
+}
+
+/// What shaders do themselves: both have to, and execution is the barrier's matter.
+#[test]
+fn fences_of_shaders_stand_for_a_barriers_accesses() {
+    let [none, makes, sees] = [(false, false), (true, false), (false, true)]
+        .map(|(available, visible)| Fences { available, visible });
+    let (write, read) = (access::STORAGE_WRITE, access::SHADER_READ);
+    let stages = (stage::COMPUTE, stage::COMPUTE);
+    let rows = [
+        (makes, Some([0, 0]), sees, None),
+        (none, Some([0, 0]), sees, Some(Lacks::Available)),
+        (makes, Some([0, 0]), none, Some(Lacks::Visible)),
+        (makes, None, sees, Some(Lacks::Order)),
+        // One half is the barrier's.
+        (makes, Some([0, read]), none, None),
+        (none, Some([write, 0]), sees, None),
+    ];
+    for (by, barrier, to, lacks) in rows {
+        let mut w = World::default();
+        let new = Access { fences: by, ..w.by(Q, SHADER_WRITE) };
+        w.memory.access(&new, 0..4, &Seen::default(), |_, _| ());
+        if let Some([from, to]) = barrier {
+            w.barrier(Q, Q, (stages.0, from), (stages.1, to));
+        }
+        let new = Access { fences: to, ..w.by(Q, SHADER_READ) };
+        let mut found = None;
+        w.memory.access(&new, 0..4, &Seen::default(), |_, c| found = Some(c.lacks));
+        assert_eq!(found, lacks, "{by:?} {barrier:?} {to:?}");
+    }
+}
+
+/// An image that has been shown is acquired again: its layout changes in a stage that waits for it, or too early.
+#[test]
+fn what_is_shown_is_waited_for() {
+    const ENGINE: Line = Line::Queue(15);
+    let rows = [
+        (stage::CLEAR, stage::CLEAR, None),
+        (stage::CLEAR, stage::TOP, Some(Lacks::Transition)),
+        (stage::COLOR, stage::CLEAR, Some(Lacks::Transition)),
+        // A wait in all stages is one of the transition, too.
+        (stage::ALL_COMMANDS, stage::TOP, None),
+    ];
+    for (waits, first, lacks) in rows {
+        let mut w = World::default();
+        w.on(ENGINE, (stage::PRESENTATION, access::PRESENTATION, What::Read), 0..64);
+        let all = (stage::ALL_COMMANDS, access::MEMORY_READ | access::MEMORY_WRITE);
+        w.barrier(ENGINE, Line::Signal(7), all, all);
+        w.barrier(Line::Signal(7), Q, all, (waits, all.1));
+        let by = w.by(Q, (stage::TRANSITION, access::TRANSITION, What::Write));
+        let second = Scope::second(stage::CLEAR, access::TRANSFER_WRITE);
+        let barrier = Barrier { from: Q, to: Q, first: Scope::first(first, 0), second, memory: None };
+        let mut found = None;
+        let t = Transition { by, barrier };
+        w.memory.transition(&t, 0..64, &Seen::default(), |_, c| found = Some(c.lacks));
+        assert_eq!(found, lacks, "{waits:#x} {first:#x}");
+    }
 }

@@ -128,6 +128,19 @@ pub const ALL: &[Situation] = &[
             r.dispatch(copy, set, [0, if fault { 63 } else { 64 }], [2, 1]);
         })
     }),
+    ("fences_of_shaders_alone", |w, fault| {
+        // The barrier orders execution; memory is the shaders' matter.
+        let [copy, fences] = [w.compute("copy")?, w.compute("fences")?];
+        let set = |from: usize, to: usize| {
+            w.set(Bound { buffers: [Some(&w.buffers[from]), Some(&w.buffers[to])], ..Bound::default() })
+        };
+        let (first, second) = (set(0, 1)?, set(1, 2)?);
+        w.run(|r| {
+            r.dispatch(if fault { copy } else { fences }, first, [0, 0], [2, 1]);
+            r.barrier((SHADER_WRITE.0, A::NONE), (SHADER_READ.0, A::NONE));
+            r.dispatch(fences, second, [0, 0], [2, 1]);
+        })
+    }),
     ("counting_by_atomics", |w, fault| {
         let counter =
             w.set(Bound { buffers: [Some(&w.buffers[0]), Some(&w.buffers[1])], ..Bound::default() })?;

@@ -2,6 +2,7 @@
 //! for their names. A twin is the same program without the fault.
 
 mod buffers;
+mod host;
 mod images;
 mod passes;
 mod queues;
@@ -16,7 +17,9 @@ use world::World;
 type Situation = (&'static str, fn(&mut World, bool) -> Result<()>);
 
 fn all() -> impl Iterator<Item = &'static Situation> {
-    [buffers::ALL, images::ALL, passes::ALL, queues::ALL, rays::ALL, tiles::ALL].into_iter().flatten()
+    [buffers::ALL, images::ALL, passes::ALL, queues::ALL, host::ALL, rays::ALL, tiles::ALL]
+        .into_iter()
+        .flatten()
 }
 
 fn main() -> Result<()> {

@@ -60,7 +60,7 @@ fn vk_error<T>(what: &'static str, r: std::result::Result<T, vk::Result>) -> Res
 
 impl World {
     pub fn open() -> Result<World> {
-        let context = Context::staged()?;
+        let context = Context::presenting()?;
         let device = context.device.clone();
         let buffers = [(); 3].map(|()| Buffer::new(&context, BYTES as usize));
         let [a, b, c] = buffers;
@@ -202,6 +202,7 @@ impl World {
     pub fn compute(&self, name: &str) -> Result<vk::Pipeline> {
         let spirv: &[u8] = match name {
             "copy" => spirv!("copy.comp"),
+            "fences" => spirv!("fences.comp"),
             "count" => spirv!("count.comp"),
             "store" => spirv!("store.comp"),
             _ => spirv!("fetch.comp"),
