@@ -247,6 +247,7 @@ impl Text<'_> {
                 format!("atomic {op:?} {mem:?} {} {}{b}", self.place(p, *offset), self.val(*a))
             }
             Inst::BufferSize { desc } => format!("size of {}", self.val(*desc)),
+            Inst::BufferAddress { desc } => format!("address of {}", self.val(*desc)),
             Inst::Structure { desc } => format!("structure {}", self.val(*desc)),
             Inst::Ray { op: RayOp::Get(attribute, which), query, .. } => {
                 format!("ray Get {attribute:?} {which:?} {}", self.val(*query))

@@ -500,6 +500,10 @@ impl Reader {
                 w.want("of")?;
                 Inst::BufferSize { desc: self.value(w)? }
             }
+            "address" => {
+                w.want("of")?;
+                Inst::BufferAddress { desc: self.value(w)? }
+            }
             "structure" => Inst::Structure { desc: self.value(w)? },
             "ray" if w.eat("Get") => {
                 let op = RayOp::Get(w.one_of(&RayAttribute::ALL)?, w.one_of(&Intersection::ALL)?);

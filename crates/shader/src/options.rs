@@ -127,6 +127,13 @@ pub const DESCRIPTOR_BYTES: u32 = 32;
 /// The bit of a descriptor's word 2 that says whether it is a texel buffer's.
 pub const TEXELS: u64 = 1;
 
+/// Rows or columns that a cooperative matrix may have.
+pub const MAX_MATRIX_SIDE: u32 = 512;
+/// Invocations of a workgroup that may share one.
+pub const MAX_MATRIX_WORKGROUP: u32 = 256;
+/// Bytes of workgroup memory that such matrices may take: 1024 for each subgroup.
+pub const MATRIX_SHARED_BYTES: u32 = MAX_MATRIX_WORKGROUP / 16 * 1024;
+
 /// Everything besides the module that decides what is compiled.
 pub struct Options<'a> {
     pub stage: Stage,

@@ -222,6 +222,7 @@ fn types(s: &Shader, v: Value) -> Result<(), String> {
             b.map_or(Ok(()), |b| is(b, mem.ty()))
         }
         Inst::BufferSize { desc } => is(*desc, Ty::B64).and(result(Ty::B32)),
+        Inst::BufferAddress { desc } => is(*desc, Ty::B64).and(result(Ty::B64)),
         Inst::Structure { desc } => is(*desc, Ty::B64).and(result(Ty::B64)),
         Inst::Ray { op, query, args } => {
             if args.len() != op.operands() {

@@ -14,7 +14,8 @@ use std::time::{Duration, Instant};
 
 fn modules() -> Vec<(String, Vec<u32>)> {
     let here = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
-    let folders = vec![here.join("tests/spirv"), here.join("../../benches/kernels")];
+    let matrices = here.join("../conformance/shaders/matrices");
+    let folders = vec![here.join("tests/spirv"), here.join("../../benches/kernels"), matrices];
     let name = |p: &PathBuf| p.file_stem().expect("a name").to_string_lossy().into_owned();
     let mut out: Vec<_> = modules::below(folders).into_iter().map(|(p, words)| (name(&p), words)).collect();
     assert!(out.len() >= 20, "the modules are checked in");

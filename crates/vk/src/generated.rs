@@ -2433,6 +2433,89 @@ impl Default for DepthClampRangeEXT {
         zero
     }
 }
+#[doc = "<https://registry.khronos.org/vulkan/specs/latest/man/html/VkPhysicalDeviceCooperativeMatrix2FeaturesNV.html>"]
+#[repr(C)]
+#[derive(Copy, Clone)]
+pub struct PhysicalDeviceCooperativeMatrix2FeaturesNV<'a> {
+    pub s_type: StructureType,
+    pub p_next: *mut c_void,
+    pub cooperative_matrix_workgroup_scope: Bool32,
+    pub cooperative_matrix_flexible_dimensions: Bool32,
+    pub cooperative_matrix_reductions: Bool32,
+    pub cooperative_matrix_conversions: Bool32,
+    pub cooperative_matrix_per_element_operations: Bool32,
+    pub cooperative_matrix_tensor_addressing: Bool32,
+    pub cooperative_matrix_block_loads: Bool32,
+    pub _marker: PhantomData<&'a ()>,
+}
+impl Default for PhysicalDeviceCooperativeMatrix2FeaturesNV<'_> {
+    fn default() -> Self {
+        // SAFETY: zero is a value of every member: numbers, null pointers and handles.
+        let zero: Self = unsafe { core::mem::zeroed() };
+        Self { s_type: Self::STRUCTURE_TYPE, ..zero }
+    }
+}
+// SAFETY: the members are those of vk.xml, in order.
+unsafe impl TaggedStructure for PhysicalDeviceCooperativeMatrix2FeaturesNV<'_> {
+    const STRUCTURE_TYPE: StructureType = StructureType::from_raw(1000593000);
+}
+unsafe impl Send for PhysicalDeviceCooperativeMatrix2FeaturesNV<'_> {}
+unsafe impl Sync for PhysicalDeviceCooperativeMatrix2FeaturesNV<'_> {}
+#[doc = "<https://registry.khronos.org/vulkan/specs/latest/man/html/VkPhysicalDeviceCooperativeMatrix2PropertiesNV.html>"]
+#[repr(C)]
+#[derive(Copy, Clone)]
+pub struct PhysicalDeviceCooperativeMatrix2PropertiesNV<'a> {
+    pub s_type: StructureType,
+    pub p_next: *mut c_void,
+    pub cooperative_matrix_workgroup_scope_max_workgroup_size: u32,
+    pub cooperative_matrix_flexible_dimensions_max_dimension: u32,
+    pub cooperative_matrix_workgroup_scope_reserved_shared_memory: u32,
+    pub _marker: PhantomData<&'a ()>,
+}
+impl Default for PhysicalDeviceCooperativeMatrix2PropertiesNV<'_> {
+    fn default() -> Self {
+        // SAFETY: zero is a value of every member: numbers, null pointers and handles.
+        let zero: Self = unsafe { core::mem::zeroed() };
+        Self { s_type: Self::STRUCTURE_TYPE, ..zero }
+    }
+}
+// SAFETY: the members are those of vk.xml, in order.
+unsafe impl TaggedStructure for PhysicalDeviceCooperativeMatrix2PropertiesNV<'_> {
+    const STRUCTURE_TYPE: StructureType = StructureType::from_raw(1000593002);
+}
+unsafe impl Send for PhysicalDeviceCooperativeMatrix2PropertiesNV<'_> {}
+unsafe impl Sync for PhysicalDeviceCooperativeMatrix2PropertiesNV<'_> {}
+#[doc = "<https://registry.khronos.org/vulkan/specs/latest/man/html/VkCooperativeMatrixFlexibleDimensionsPropertiesNV.html>"]
+#[repr(C)]
+#[derive(Copy, Clone)]
+pub struct CooperativeMatrixFlexibleDimensionsPropertiesNV<'a> {
+    pub s_type: StructureType,
+    pub p_next: *mut c_void,
+    pub m_granularity: u32,
+    pub n_granularity: u32,
+    pub k_granularity: u32,
+    pub a_type: ComponentTypeKHR,
+    pub b_type: ComponentTypeKHR,
+    pub c_type: ComponentTypeKHR,
+    pub result_type: ComponentTypeKHR,
+    pub saturating_accumulation: Bool32,
+    pub scope: ScopeKHR,
+    pub workgroup_invocations: u32,
+    pub _marker: PhantomData<&'a ()>,
+}
+impl Default for CooperativeMatrixFlexibleDimensionsPropertiesNV<'_> {
+    fn default() -> Self {
+        // SAFETY: zero is a value of every member: numbers, null pointers and handles.
+        let zero: Self = unsafe { core::mem::zeroed() };
+        Self { s_type: Self::STRUCTURE_TYPE, ..zero }
+    }
+}
+// SAFETY: the members are those of vk.xml, in order.
+unsafe impl TaggedStructure for CooperativeMatrixFlexibleDimensionsPropertiesNV<'_> {
+    const STRUCTURE_TYPE: StructureType = StructureType::from_raw(1000593001);
+}
+unsafe impl Send for CooperativeMatrixFlexibleDimensionsPropertiesNV<'_> {}
+unsafe impl Sync for CooperativeMatrixFlexibleDimensionsPropertiesNV<'_> {}
 #[doc = "<https://registry.khronos.org/vulkan/specs/latest/man/html/VkPhysicalDeviceVertexAttributeRobustnessFeaturesEXT.html>"]
 #[repr(C)]
 #[derive(Copy, Clone)]
@@ -4723,3 +4806,9 @@ pub const STRUCTURE_TYPE_PHYSICAL_DEVICE_UNIFIED_IMAGE_LAYOUTS_FEATURES_KHR: Str
     StructureType::from_raw(1000527000);
 pub const STRUCTURE_TYPE_ATTACHMENT_FEEDBACK_LOOP_INFO_EXT: StructureType =
     StructureType::from_raw(1000527001);
+pub const STRUCTURE_TYPE_PHYSICAL_DEVICE_COOPERATIVE_MATRIX_2_FEATURES_NV: StructureType =
+    StructureType::from_raw(1000593000);
+pub const STRUCTURE_TYPE_COOPERATIVE_MATRIX_FLEXIBLE_DIMENSIONS_PROPERTIES_NV: StructureType =
+    StructureType::from_raw(1000593001);
+pub const STRUCTURE_TYPE_PHYSICAL_DEVICE_COOPERATIVE_MATRIX_2_PROPERTIES_NV: StructureType =
+    StructureType::from_raw(1000593002);

@@ -568,9 +568,9 @@ fn footprints_are_made_of_active_lanes() {
 }
 
 #[test]
-fn clock_and_buffer_size() {
+fn clock_and_buffers() {
     let mut lab = Lab::new(UNITS, [3; 16]);
-    let descs = [[1, 77, 0, 0], [1, 1 << 33, 0, 0u64]];
+    let descs = [[5, 77, 0, 0], [9 << 40, 1 << 33, 0, 0u64]];
     (0..256).for_each(|l| lab.set64(A64, l, descs[l % 2].as_ptr() as u64));
     lab.set_u64(UB, descs[1].as_ptr() as u64);
     for level in levels() {
@@ -582,6 +582,10 @@ fn clock_and_buffer_size() {
         assert_eq!((x.get(D, 32), x.get(D, 33)), (77, u32::MAX));
         x.run(level, &[op(Code::BUF_SIZE, UA, N, UB, 0, 0)], &TestHost::default());
         assert_eq!(x.get(UA, 5), u32::MAX);
+        x.run(level, &[op(Code::BUF_ADDR, D64, N, A64, 0, 0)], &TestHost::default());
+        assert_eq!((x.get64(D64, 32), x.get64(D64, 33)), (5, 9 << 40));
+        x.run(level, &[op(Code::BUF_ADDR, D64, N, UB, 0, 0)], &TestHost::default());
+        assert_eq!(x.get64(D64, 32), 9 << 40);
     }
 }
 

@@ -10,6 +10,7 @@ mod bias;
 mod bounds;
 mod conservative;
 mod cooperative;
+mod cooperative2;
 mod coverage;
 pub(crate) mod frame;
 mod host_copy;
@@ -54,6 +55,7 @@ pub fn checks() -> Vec<Check> {
     all.extend(conservative::checks());
     all.extend(cooperative::checks());
     all.extend(tensor::checks());
+    all.extend(cooperative2::checks());
     all.extend(tile::checks());
     all.extend(ycbcr::checks());
     all

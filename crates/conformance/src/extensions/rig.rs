@@ -6,6 +6,8 @@ use client::{Context, Library};
 use std::ffi::{CStr, c_void};
 use std::rc::Rc;
 
+/// An extension that ash lacks.
+pub const COOPERATIVE_MATRIX2: &CStr = c"VK_NV_cooperative_matrix2";
 pub const BOX: &[u8] = include_bytes!("../../shaders/extensions/box.vert.spv");
 pub const COLOUR: &[u8] = include_bytes!("../../shaders/extensions/box.frag.spv");
 pub const RGBA8: vk::Format = vk::Format::R8G8B8A8_UNORM;
@@ -84,7 +86,17 @@ impl Rig {
             shader_tensor_access: vk::TRUE,
             ..Default::default()
         };
-        let links: [Link; 17] = [
+        let mut more_matrices = vk::PhysicalDeviceCooperativeMatrix2FeaturesNV {
+            cooperative_matrix_workgroup_scope: vk::TRUE,
+            cooperative_matrix_flexible_dimensions: vk::TRUE,
+            cooperative_matrix_reductions: vk::TRUE,
+            cooperative_matrix_conversions: vk::TRUE,
+            cooperative_matrix_per_element_operations: vk::TRUE,
+            cooperative_matrix_tensor_addressing: vk::TRUE,
+            cooperative_matrix_block_loads: vk::TRUE,
+            ..Default::default()
+        };
+        let links: [Link; 18] = [
             (ash::ext::multisampled_render_to_single_sampled::NAME, (&raw mut single).cast()),
             (ash::ext::attachment_feedback_loop_layout::NAME, (&raw mut loops).cast()),
             (ash::ext::attachment_feedback_loop_dynamic_state::NAME, (&raw mut set).cast()),
@@ -102,6 +114,7 @@ impl Rig {
             (ash::khr::cooperative_matrix::NAME, (&raw mut matrices).cast()),
             (c"VK_KHR_shader_bfloat16", (&raw mut brains).cast()),
             (c"VK_ARM_tensors", (&raw mut tensors).cast()),
+            (COOPERATIVE_MATRIX2, (&raw mut more_matrices).cast()),
         ];
         let chain = chained(&links, there);
         // Promoted ones that host copies need before Vulkan 1.3 are core; these have no feature.

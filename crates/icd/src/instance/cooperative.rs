@@ -1,4 +1,4 @@
-//! VK_KHR_cooperative_matrix: the products that shaders may ask for.
+//! VK_KHR_cooperative_matrix and VK_NV_cooperative_matrix2: the products that shaders may ask for.
 
 use crate::base::given::List;
 use crate::instance::physical_device::PhysicalDevice;
@@ -29,24 +29,48 @@ const PRODUCTS: &[([Ty; 2], Ty)] = &[
     ([FLOAT8_E5M2; 2], Ty::FLOAT16),
 ];
 
+/// The kinds of products, and whether sums are held to their range: those of integers wrap or are, as a shader asks.
+fn products() -> Vec<([Ty; 2], Ty, bool)> {
+    let integers = |ty: Ty| ty == Ty::SINT32 || ty == Ty::UINT32;
+    let held = [false, true];
+    PRODUCTS
+        .iter()
+        .flat_map(|p| held.into_iter().filter(|h| !h || integers(p.1)).map(|h| (p.0, p.1, h)))
+        .collect()
+}
+
+/// Who may share a matrix of flexible dimensions, and the invocations of the workgroup, where it is one.
+const SCOPES: &[(vk::ScopeKHR, u32)] =
+    &[(vk::ScopeKHR::SUBGROUP, 0), (vk::ScopeKHR::WORKGROUP, 128), (vk::ScopeKHR::WORKGROUP, 256)];
+
+const SIDE: u32 = shader::isa::code::ROWS as u32;
+
 pub(crate) fn get_physical_device_cooperative_matrix_properties_khr(
     _physical_device: &PhysicalDevice,
     p_properties: List<vk::CooperativeMatrixPropertiesKHR>,
 ) -> vk::Result {
-    let integers = |ty: Ty| ty == Ty::SINT32 || ty == Ty::UINT32;
-    // Sums of integers wrap or are held to their range, as a shader asks.
-    let all: Vec<_> = PRODUCTS
-        .iter()
-        .flat_map(|p| {
-            [false, true].into_iter().filter(move |held| !held || integers(p.1)).map(move |held| (p, held))
-        })
-        .collect();
-    let side = shader::isa::code::ROWS as u32;
+    let all = products();
     p_properties.fill_with(all.len(), |mut out, i| {
-        let ([a, b], c) = *all[i].0;
-        (out.m_size, out.n_size, out.k_size) = (side, side, side);
+        let ([a, b], c, held) = all[i];
+        (out.m_size, out.n_size, out.k_size) = (SIDE, SIDE, SIDE);
         (out.a_type, out.b_type, out.c_type, out.result_type) = (a, b, c, c);
-        out.saturating_accumulation = all[i].1.into();
+        out.saturating_accumulation = held.into();
         out.scope = vk::ScopeKHR::SUBGROUP;
+    })
+}
+
+pub(crate) fn get_physical_device_cooperative_matrix_flexible_dimensions_properties_nv(
+    _physical_device: &PhysicalDevice,
+    p_properties: List<vk::CooperativeMatrixFlexibleDimensionsPropertiesNV>,
+) -> vk::Result {
+    let products = products();
+    let scopes = SCOPES.iter();
+    let all: Vec<_> = scopes.flat_map(|s| products.iter().map(move |p| (*p, *s))).collect();
+    p_properties.fill_with(all.len(), |mut out, i| {
+        let (([a, b], c, held), (scope, invocations)) = all[i];
+        (out.m_granularity, out.n_granularity, out.k_granularity) = (SIDE, SIDE, SIDE);
+        (out.a_type, out.b_type, out.c_type, out.result_type) = (a, b, c, c);
+        out.saturating_accumulation = held.into();
+        (out.scope, out.workgroup_invocations) = (scope, invocations);
     })
 }

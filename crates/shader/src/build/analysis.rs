@@ -239,32 +239,7 @@ impl Builder<'_> {
                 self.uses.union(i.w[2], i.w[4]);
                 self.uses.union(i.w[2], i.w[5]);
             }
-            Op::FunctionCall => {
-                let f = self.m.function(i.w[3]).ok_or_else(|| i.bad("the callee is not a function"))?;
-                ev.calls.push((pos, f));
-                let function = self.m.functions[f];
-                let mut at = function.start;
-                let mut k = 0;
-                while at < function.end {
-                    let p = self.m.inst(at);
-                    match p.op {
-                        Op::FunctionParameter => {
-                            let Some(arg) = i.get(4 + k) else { break };
-                            if self.is_pointer(p.w[2]) {
-                                self.uses.union(p.w[2], arg);
-                                self.uses.mark(arg, USED);
-                            }
-                            k += 1;
-                        }
-                        Op::Label => break,
-                        _ => {}
-                    }
-                    at += p.len() as u32;
-                }
-                if self.is_pointer(i.w[2]) {
-                    self.uses.union(i.w[2], i.w[3]);
-                }
-            }
+            _ if i.callee().is_some() => self.scan_call(i, pos, ev)?,
             Op::ReturnValue if self.is_pointer(i.w[1]) => {
                 // Joined with the function's id, which calls join with their results: done through the callers'
                 // conservative flag, as the function is not known here.
@@ -286,6 +261,37 @@ impl Builder<'_> {
                 }
             }
             _ => {}
+        }
+        Ok(())
+    }
+
+    fn scan_call(&mut self, i: &Code, pos: u32, ev: &mut Events) -> Result<()> {
+        let Some(callee) = i.callee() else { return Ok(()) };
+        let f = self.m.function(callee.id).ok_or_else(|| i.bad("the callee is not a function"))?;
+        ev.calls.push((pos, f));
+        let function = self.m.functions[f];
+        let mut at = function.start;
+        let mut k = 0;
+        while at < function.end {
+            let p = self.m.inst(at);
+            match p.op {
+                Op::FunctionParameter => {
+                    if k >= callee.own {
+                        let Some(arg) = i.get(callee.first + k - callee.own) else { break };
+                        if self.is_pointer(p.w[2]) {
+                            self.uses.union(p.w[2], arg);
+                            self.uses.mark(arg, USED);
+                        }
+                    }
+                    k += 1;
+                }
+                Op::Label => break,
+                _ => {}
+            }
+            at += p.len() as u32;
+        }
+        if i.op == Op::FunctionCall && self.is_pointer(i.w[2]) {
+            self.uses.union(i.w[2], i.w[3]);
         }
         Ok(())
     }

@@ -50,6 +50,12 @@ fn supported(c: Capability) -> bool {
             | TensorsARM
             | StorageTensorArrayDynamicIndexingARM
             | StorageTensorArrayNonUniformIndexingARM
+            | CooperativeMatrixConversionsNV
+            | CooperativeMatrixPerElementOperationsNV
+            | CooperativeMatrixReductionsNV
+            | CooperativeMatrixTensorAddressingNV
+            | CooperativeMatrixBlockLoadsNV
+            | TensorAddressingNV
             | Float8EXT
             | UntypedPointersKHR
             | DescriptorHeapEXT

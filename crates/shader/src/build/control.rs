@@ -130,14 +130,12 @@ impl Builder<'_> {
                     info.blocks.push(b);
                 }
                 Op::Line | Op::NoLine => {}
-                Op::FunctionCall => {
+                _ => {
                     last = at;
-                    if let Some(f) = i.get(3).and_then(|f| self.m.function(f)) {
-                        let f = self.m.functions[f];
-                        count = count.saturating_add((f.end - f.start) / 4);
-                    }
+                    let callee = i.callee().and_then(|c| self.m.function(c.id));
+                    let one = callee.map_or(1, |f| (self.m.functions[f].end - self.m.functions[f].start) / 4);
+                    count = count.saturating_add(one.saturating_mul(self.calls(&i)));
                 }
-                _ => (last, count) = (at, count.saturating_add(1)),
             }
             at = next;
         }

@@ -76,6 +76,16 @@ impl Emit {
         }
     }
 
+    /// A number as one of another kind; whether each is signed, if an integer.
+    pub fn number(&mut self, [from, to]: [Sk; 2], [from_signed, to_signed]: [bool; 2], v: Value) -> Value {
+        match (from.is_float(), to.is_float()) {
+            (true, true) => self.float_to_float(from, to, v, false),
+            (true, false) => self.float_to_int(from, to, v, to_signed),
+            (false, true) => self.int_to_float(from, to, v, from_signed, false),
+            (false, false) => self.int_to_int(from, to, v, from_signed),
+        }
+    }
+
     /// A float about to be looked at as bits: any NaN that arithmetic made becomes the one (see `pass::nan`).
     pub fn observed(&mut self, s: Sk, v: Value) -> Value {
         if !s.is_float() {
@@ -199,6 +209,7 @@ impl Builder<'_> {
         f: impl Fn(&mut Emit, Sk, Sk, Value, bool) -> Value,
     ) -> Result<()> {
         let (s, a, n) = self.numeric(i, 3, from)?;
+        let (a, n) = if self.is_cooperative(i, 3) { self.divided_as_result(i)? } else { (a, n) };
         let (ty, id, r) = self.result_kind(i, to, n)?;
         // FPRoundingMode: 0 to nearest even, 1 toward zero.
         let toward_zero = match self.m.decoration(id, Decoration::FPRoundingMode) {

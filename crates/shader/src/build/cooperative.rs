@@ -1,4 +1,4 @@
-//! Cooperative matrices (SPV_KHR_cooperative_matrix) of a subgroup's invocations.
+//! Cooperative matrices (SPV_KHR_cooperative_matrix) of a subgroup's invocations, or of a workgroup's (`cooperative_workgroup`).
 //!
 //! A matrix consists of tiles of 16 × 16, row of tiles by row. Column c of a tile is in lane c, and its rows are scalars of their own:
 //! an invocation's element 16 · t + r is row r of tile t. So what is done element by element is ordinary arithmetic, a row of
@@ -7,16 +7,17 @@
 use super::Builder;
 use super::access::{Base, Pointer};
 use super::arith::Class;
-use super::types::{Cooperative, Sk};
+use super::sums::Sum;
+use super::types::{Sk, Type, TypeClass};
 use crate::ir::*;
 use crate::isa::code::ROWS;
+use crate::options::MAX_MATRIX_SIDE as MAX_SIDE;
 use crate::options::Result;
 use crate::spirv::*;
 
+const SCOPE_WORKGROUP: u32 = 2;
 const SCOPE_SUBGROUP: u32 = 3;
-const TILE: u32 = ROWS as u32;
-/// Rows or columns that a matrix may have.
-const MAX_SIDE: u32 = 256;
+pub(super) const TILE: u32 = ROWS as u32;
 
 // Bits of the operands of OpCooperativeMatrixMulAddKHR.
 const LEFT_SIGNED: u32 = 1;
@@ -24,35 +25,129 @@ const RIGHT_SIGNED: u32 = 2;
 const RESULT_SIGNED: u32 = 8;
 const SATURATING: u32 = 16;
 
-/// The shape of a matrix, or why there is none.
-pub(super) fn cooperative(scope: u32, rows: u32, columns: u32) -> std::result::Result<Cooperative, String> {
-    if scope != SCOPE_SUBGROUP {
-        return Err("cooperative matrices of another scope than a subgroup".into());
+/// What a matrix is in a product: Cooperative Matrix Use.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Use {
+    A,
+    B,
+    Accumulator,
+}
+
+/// Who shares a matrix: a subgroup, or a workgroup of so many.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Scope {
+    Subgroup,
+    Workgroup(u32),
+}
+
+/// How a workgroup's subgroups stand for its matrices, down and along: [1, 1] for those of a subgroup. Powers of two.
+type Grid = [u32; 2];
+
+fn grid(scope: Scope) -> Grid {
+    match scope {
+        // Others than powers of two all have whole matrices.
+        Scope::Workgroup(n) if n.is_power_of_two() => {
+            let along = 1 << (n.ilog2() / 2);
+            [n / along, along]
+        }
+        _ => [1, 1],
     }
+}
+
+/// Rows and columns of a cooperative matrix, and what an invocation has of it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Cooperative {
+    pub rows: u32,
+    pub columns: u32,
+    /// Elements of an invocation.
+    pub elements: u32,
+    pub of: Use,
+    pub grid: Grid,
+    /// Parts of equal size that the rows and the columns are divided in. Subgroups whose places in the grid differ by multiples of these
+    /// numbers have the same part. What a product sums over is in one part, so that a subgroup has all that its part of the result needs.
+    pub parts: [u32; 2],
+}
+
+/// The shape of a matrix, or why there is none.
+fn cooperative(scope: Scope, rows: u32, columns: u32, of: u32) -> std::result::Result<Cooperative, String> {
     let fits = |n: u32| n > 0 && n.is_multiple_of(TILE) && n <= MAX_SIDE;
     if !fits(rows) || !fits(columns) {
         return Err(format!("cooperative matrices of {rows} × {columns}"));
     }
-    Ok(Cooperative { rows, columns, elements: rows * columns / TILE })
+    let of = match of {
+        0 => Use::A,
+        1 => Use::B,
+        2 => Use::Accumulator,
+        _ => return Err(format!("cooperative matrices of use {of}")),
+    };
+    let grid = grid(scope);
+    let all = Cooperative { rows, columns, elements: 0, of, grid, parts: [1, 1] }.divided();
+    let [down, along] = all.parts;
+    Ok(match of {
+        Use::A => all.with_parts([down, 1]),
+        Use::B => all.with_parts([1, along]),
+        Use::Accumulator => all,
+    })
 }
 
 impl Cooperative {
-    /// Rows and columns of tiles.
-    fn tiles(self) -> [u32; 2] {
-        [self.rows / TILE, self.columns / TILE]
+    /// Rows and columns of tiles that a subgroup has.
+    pub fn tiles(self) -> [u32; 2] {
+        [self.rows / TILE / self.parts[0], self.columns / TILE / self.parts[1]]
+    }
+    /// Rows and columns of a subgroup's tiles, one after the other.
+    pub fn each_tile(self) -> impl Iterator<Item = [u32; 2]> {
+        let [down, along] = self.tiles();
+        (0..down).flat_map(move |r| (0..along).map(move |c| [r, c]))
+    }
+    /// The same matrix, divided otherwise.
+    pub fn with_parts(self, parts: [u32; 2]) -> Cooperative {
+        let elements = self.rows / parts[0] * (self.columns / parts[1]) / TILE;
+        Cooperative { parts, elements, ..self }
+    }
+    /// The same matrix, divided in as many parts as there can be.
+    pub fn divided(self) -> Cooperative {
+        // The greatest power of two that both are multiples of.
+        let common = |size: u32, subgroups: u32| subgroups.min(1 << (size / TILE).trailing_zeros());
+        self.with_parts([common(self.rows, self.grid[0]), common(self.columns, self.grid[1])])
+    }
+    /// Several subgroups have the same part.
+    pub fn is_repeated(self) -> bool {
+        self.parts != self.grid
     }
 }
 
 /// A matrix in memory: where it begins, bytes from one row (or column) to the next, and from one element to the next.
-struct InMemory {
-    pointer: Pointer,
-    element: Sk,
-    shape: Cooperative,
-    by_column: bool,
-    stride: Value,
+pub(super) struct InMemory {
+    pub pointer: Pointer,
+    pub element: Sk,
+    pub shape: Cooperative,
+    pub by_column: bool,
+    pub stride: Value,
 }
 
 impl<'m> Builder<'m> {
+    /// OpTypeCooperativeMatrixKHR.
+    pub(super) fn cooperative_type(&mut self, i: &Code, t: &mut Type) -> Result<()> {
+        let e = self.types.of(i.word(2)?, i.at)?;
+        let [scope, rows, columns, of] =
+            [3, 4, 5, 6].map(|w| i.word(w).and_then(|id| self.const_u32(id, i.at)));
+        let scope = match scope? {
+            SCOPE_SUBGROUP => Scope::Subgroup,
+            SCOPE_WORKGROUP => Scope::Workgroup(self.subgroups_ahead(i)?),
+            _ => {
+                return Err(unsupported("cooperative matrices of another scope than subgroup and workgroup"));
+            }
+        };
+        let shape = cooperative(scope, rows?, columns?, of?).map_err(unsupported)?;
+        if !matches!(self.types.kind(e), TypeClass::Scalar(s, _) if s.ty() == Ty::B32) {
+            return Err(unsupported("cooperative matrices of this type"));
+        }
+        t.kind = TypeClass::Cooperative(e, self.types.cooperative.len() as u32);
+        self.types.cooperative.push(shape);
+        self.repeat(t, e, shape.elements)
+    }
+
     pub(crate) fn cooperative_op(&mut self, i: &Code) -> Result<bool> {
         match i.op {
             Op::CooperativeMatrixLengthKHR => {
@@ -65,6 +160,13 @@ impl<'m> Builder<'m> {
             Op::CooperativeMatrixStoreKHR => self.cooperative_store(i)?,
             Op::CooperativeMatrixMulAddKHR => self.cooperative_product(i)?,
             Op::MatrixTimesScalar => self.cooperative_scaled(i)?,
+            Op::CooperativeMatrixConvertNV => self.cooperative_convert(i)?,
+            Op::CooperativeMatrixTransposeNV => self.cooperative_transpose(i)?,
+            Op::CooperativeMatrixLoadTensorNV => match self.tensor_load(i)? {
+                Some(list) => self.define_list(i, &list)?,
+                None => return Err(i.bad("no result")),
+            },
+            Op::CooperativeMatrixStoreTensorNV => self.tensor_store(i)?,
             _ => return Ok(false),
         }
         Ok(true)
@@ -126,14 +228,19 @@ impl<'m> Builder<'m> {
 
     /// The place of the first element that each lane has of a row of a tile or, by columns, of a tile: `across` counts
     /// along memory, `along` from row to row (or column to column).
-    fn cooperative_place(&mut self, m: &InMemory, across: u32, along: u32) -> Place {
-        let size = self.e.u32(m.element.mem().bytes());
-        let lane = self.e.input(Input::SubgroupLane, Ty::B32);
+    fn cooperative_place(&mut self, m: &InMemory, across: Sum, along: Sum) -> Place {
+        let bytes = m.element.mem().bytes();
+        let size = self.e.u32(bytes);
+        let lane = self.lane();
         let step = if m.by_column { m.stride } else { size };
-        let own = self.e.bin(Bin::IMul, lane, step);
-        let first = self.e.u32(along);
+        let mut own = self.e.bin(Bin::IMul, lane, step);
+        if let Some(rest) = across.rest {
+            let rest = self.e.bin(Bin::IMul, rest, size);
+            own = self.e.add(own, rest);
+        }
+        let first = self.sum_value(along);
         let first = self.e.bin(Bin::IMul, m.stride, first);
-        let offset = m.pointer.offset.wrapping_add(across * m.element.mem().bytes());
+        let offset = m.pointer.offset.wrapping_add(across.k * bytes);
         let mut p = m.pointer;
         p.offset = 0;
         let ty = if p.base == Base::Global { Ty::B64 } else { Ty::B32 };
@@ -152,25 +259,33 @@ impl<'m> Builder<'m> {
     fn cooperative_load(&mut self, i: &Code) -> Result<()> {
         let (ty, _) = self.result(i)?;
         let m = self.cooperative_memory(i, ty, 3, 4)?;
+        let list = self.load_tiles(&m)?;
+        self.define_list(i, &list)
+    }
+
+    /// Elements of an invocation.
+    pub(super) fn load_tiles(&mut self, m: &InMemory) -> Result<Vec<Value>> {
         let mem = m.element.mem();
         let mut list = Vec::with_capacity(m.shape.elements as usize);
-        let [down, along] = m.shape.tiles();
-        for (row, column) in (0..down).flat_map(|r| (0..along).map(move |c| (r * TILE, c * TILE))) {
+        for tile in m.shape.each_tile() {
+            self.check_size()?;
+            let [row, column] = self.tile_origin(m.shape, tile);
             if m.by_column {
-                let place = self.cooperative_place(&m, row, column);
+                let place = self.cooperative_place(m, row, column);
                 let tuple = self.e.load(place, 0, mem, ROWS as u8, m.pointer.flags);
                 list.extend((0..TILE).map(|k| self.e.part(tuple, k, mem.ty())));
                 continue;
             }
             if self.opt.sanitize {
                 // Probes tell of accesses one by one.
-                for r in row..row + TILE {
-                    let place = self.cooperative_place(&m, column, r);
+                for r in 0..TILE {
+                    let row = self.sum_add(row, Sum::of(r));
+                    let place = self.cooperative_place(m, column, row);
                     list.push(self.e.load(place, 0, mem, 1, m.pointer.flags));
                 }
                 continue;
             }
-            let place = self.cooperative_place(&m, column, row);
+            let place = self.cooperative_place(m, column, row);
             let inst = Inst::LoadRows { place, offset: 0, mem, stride: m.stride, flags: m.pointer.flags };
             let tuple = self.e.push(inst, Ty::Tuple);
             list.extend((0..TILE).map(|k| self.e.part(tuple, k, mem.ty())));
@@ -180,39 +295,56 @@ impl<'m> Builder<'m> {
                 *v = self.e.of_small_bits(m.element, *v);
             }
         }
-        self.define_list(i, &list)
+        Ok(list)
     }
 
     fn cooperative_store(&mut self, i: &Code) -> Result<()> {
         let (ty, start, len) = self.value(i.word(2)?, i.at)?;
         let m = self.cooperative_memory(i, ty, 1, 3)?;
+        let list = self.pool[start..start + len].to_vec();
+        self.store_tiles(&m, list)
+    }
+
+    /// An element as memory has it.
+    pub(super) fn in_memory(&mut self, kind: Sk, v: Value) -> Value {
+        let v = if kind.is_small() { self.e.small_bits(kind, v) } else { v };
+        self.e.observed(kind, v)
+    }
+
+    pub(super) fn store_tiles(&mut self, m: &InMemory, list: Vec<Value>) -> Result<()> {
+        let own = self.tells_of(m.shape);
+        let nothing = self.e.u32(0);
+        self.where_holds(own, nothing, |b| b.store_own_tiles(m, list).map(|_| Some(nothing)))?;
+        Ok(())
+    }
+
+    fn store_own_tiles(&mut self, m: &InMemory, mut list: Vec<Value>) -> Result<()> {
         let mem = m.element.mem();
-        let mut list = self.pool[start..start + len].to_vec();
         for v in &mut list {
-            *v = if m.element.is_small() { self.e.small_bits(m.element, *v) } else { *v };
-            *v = self.e.observed(m.element, *v);
+            *v = self.in_memory(m.element, *v);
         }
-        let [down, along] = m.shape.tiles();
-        let tiles = (0..down).flat_map(|r| (0..along).map(move |c| (r * TILE, c * TILE)));
-        for ((row, column), tile) in tiles.zip(list.chunks_exact(ROWS)) {
+        for (at, tile) in m.shape.each_tile().zip(list.chunks_exact(ROWS)) {
+            self.check_size()?;
+            let [row, column] = self.tile_origin(m.shape, at);
             let store = |b: &mut Self, place: Place, values: Vec<Value>| {
                 let inst =
                     Inst::Store { place, offset: 0, mem, values: values.into(), flags: m.pointer.flags };
                 b.e.push(inst, Ty::Void);
             };
             if m.by_column {
-                let place = self.cooperative_place(&m, row, column);
+                let place = self.cooperative_place(m, row, column);
                 store(self, place, tile.to_vec());
                 continue;
             }
             if self.opt.sanitize {
                 for (r, v) in tile.iter().enumerate() {
-                    let place = self.cooperative_place(&m, column, row + r as u32);
+                    let row = self.sum_add(row, Sum::of(r as u32));
+                    let place = self.cooperative_place(m, column, row);
                     store(self, place, vec![*v]);
                 }
                 continue;
             }
-            let place = self.cooperative_place(&m, column, row);
+            let place = self.cooperative_place(m, column, row);
             let (stride, flags) = (m.stride, m.pointer.flags);
             let inst = Inst::StoreRows { place, offset: 0, mem, stride, values: tile.to_vec(), flags };
             self.e.push(inst, Ty::Void);
@@ -221,7 +353,11 @@ impl<'m> Builder<'m> {
     }
 
     /// Scalars of operand `w`, their kind and the matrix's shape.
-    fn cooperative_operand(&mut self, i: &Code, w: usize) -> Result<(Sk, Cooperative, Vec<Value>)> {
+    pub(super) fn cooperative_operand(
+        &mut self,
+        i: &Code,
+        w: usize,
+    ) -> Result<(Sk, Cooperative, Vec<Value>)> {
         let (ty, start, len) = self.value(i.word(w)?, i.at)?;
         match (self.types.cooperative(ty), self.types.numeric(ty)) {
             (Some((shape, _)), Some((s, n))) if n as usize == len => {
@@ -241,7 +377,9 @@ impl<'m> Builder<'m> {
         let Some((shape, _)) = self.types.cooperative(ty) else { return Err(i.bad("no cooperative matrix")) };
         let same = left_shape.columns == right_shape.rows
             && (shape.rows, shape.columns) == (left_shape.rows, right_shape.columns)
-            && sum_shape == shape;
+            && sum_shape == shape
+            && (left_shape.of, right_shape.of, shape.of) == (Use::A, Use::B, Use::Accumulator)
+            && [left_shape.grid, right_shape.grid] == [shape.grid; 2];
         if !same {
             return Err(i.bad("matrices whose shapes do not fit"));
         }
@@ -269,10 +407,10 @@ impl<'m> Builder<'m> {
             let at = ((r * along + c) * TILE) as usize;
             list[at..at + ROWS].to_vec()
         };
-        let [down, along] = shape.tiles();
-        let [_, between] = left_shape.tiles();
+        let ([_, along], [_, between]) = (shape.tiles(), left_shape.tiles());
         let mut list = Vec::with_capacity(shape.elements as usize);
-        for (r, c) in (0..down).flat_map(|r| (0..along).map(move |c| (r, c))) {
+        for [r, c] in shape.each_tile() {
+            self.check_size()?;
             let begin = tile(&sum, along, r, c);
             let mut rows = if saturates { vec![zero; ROWS] } else { begin.clone() };
             for k in 0..between {

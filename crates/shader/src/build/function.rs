@@ -39,7 +39,7 @@ pub(super) struct Frame {
 }
 
 /// How a translated function ended.
-enum End {
+pub(super) enum End {
     /// In the current block, with the result at these places of the pool.
     Returns(usize, usize),
     /// No invocation comes back.
@@ -71,7 +71,7 @@ impl<'m> Builder<'m> {
         self.note_block();
     }
 
-    fn run_function(&mut self, f: usize, entry: bool) -> Result<End> {
+    pub(super) fn run_function(&mut self, f: usize, entry: bool) -> Result<End> {
         let info = self.infos[f].clone().ok_or_else(|| invalid(0, "a call to a function not looked at"))?;
         if self.on_stack[f] {
             return Err(invalid(self.m.functions[f].start as usize, "recursion"));
@@ -300,6 +300,12 @@ impl<'m> Builder<'m> {
                     if !self.call(i)? {
                         return Ok(Flow::Ended);
                     }
+                }
+                _ if i.callee().is_some() => {
+                    if !self.cooperative_calls(&i)? {
+                        return Ok(Flow::Ended);
+                    }
+                    self.note(&i, What::Step)?;
                 }
                 Op::Phi => return Err(i.bad("not at the start of its block")),
                 _ => {
@@ -547,51 +553,5 @@ impl<'m> Builder<'m> {
             self.note_choice(from);
         }
         self.jump(fr, pos, bi, default)
-    }
-
-    /// Inlines a call; false when it never comes back.
-    fn call(&mut self, i: Code<'m>) -> Result<bool> {
-        let f = self.m.function(i.word(3)?).ok_or_else(|| i.bad("the callee is not a function"))?;
-        let Some(info) = self.infos[f].clone() else { return Err(i.bad("the callee was not looked at")) };
-        let args = i.rest(4);
-        if args.len() != info.params.len() {
-            return Err(i.bad("the wrong number of arguments"));
-        }
-        for (&p, &a) in info.params.iter().zip(args) {
-            let s = self.slot(a, i.at)?;
-            self.ids[p as usize] = s;
-            self.keep_phi_pointer(p, i.at)?;
-        }
-        self.depth += 1;
-        if self.depth > super::MAX_CALL_DEPTH {
-            return Err(Error::TooLarge("calls nested too deeply".into()));
-        }
-        let before = (self.debug.file, self.debug.line, self.here, self.mark);
-        let caller = self.enter_frame(&i, self.m.functions[f].id)?;
-        let end = self.run_function(f, false)?;
-        self.leave_frame(caller);
-        (self.debug.file, self.debug.line, self.here) = (before.0, before.1, before.2);
-        self.note_origin();
-        self.depth -= 1;
-        match end {
-            End::Never => Ok(false),
-            End::Returns(start, len) => {
-                if let Some(mark) = before.3.filter(|_| self.mark != before.3) {
-                    self.e.push(Inst::Resume(mark), Ty::Void);
-                    self.mark = before.3;
-                }
-                let (ty, _) = self.result(&i)?;
-                if len != self.types.get(ty).scalars as usize {
-                    return Err(i.bad("the result is not of the call's type"));
-                }
-                let new = self.pool.len();
-                self.pool.extend_from_within(start..start + len);
-                if self.types.kind(ty) != super::types::TypeClass::Void {
-                    self.define_checked(&i, new)?;
-                }
-                self.note(&i, What::Leave)?;
-                Ok(true)
-            }
-        }
     }
 }

@@ -24,6 +24,7 @@ fn places(inst: &mut Inst) -> [Option<&mut Value>; 2] {
         | Inst::StoreRows { place: Place::Buffer { desc, .. }, .. }
         | Inst::Atomic { place: Place::Buffer { desc, .. }, .. }
         | Inst::BufferSize { desc }
+        | Inst::BufferAddress { desc }
         | Inst::Structure { desc } => [Some(desc), None],
         Inst::Image(i) => [Some(&mut i.image), i.sampler.as_mut()],
         _ => [None, None],

@@ -90,6 +90,7 @@ impl<'m> Builder<'m> {
             || self.image(&i)?
             || self.cooperative_op(&i)?
             || self.tensor_op(&i)?
+            || self.addressing_op(&i)?
             || self.ray_query(&i)?
             || self.trace(&i)?
             || self.hit_object(&i)?

@@ -10,12 +10,17 @@ mod arith;
 mod atomics;
 mod bits;
 mod builtins;
+mod call;
 pub mod capability;
 mod composite;
 mod constants;
 mod control;
 mod convert;
 mod cooperative;
+mod cooperative_calls;
+mod cooperative_lanes;
+mod cooperative_tensor;
+mod cooperative_workgroup;
 mod debug;
 mod derivatives;
 mod dot;
@@ -46,13 +51,17 @@ mod small;
 mod ssa;
 mod stages;
 mod subgroup;
+mod sums;
 mod tensor;
+mod tensor_address;
+mod tensor_layout;
 mod tile_image;
 mod trace;
 mod types;
 mod unroll;
 mod untyped;
 mod variables;
+mod where_holds;
 
 use crate::ir::*;
 use crate::options::{Error, Options, Result};
@@ -106,6 +115,8 @@ pub(crate) struct Builder<'m> {
     work: Work,
     workgroup: [u32; 3],
     shared_bytes: u32,
+    /// Where matrices of a workgroup go through its memory.
+    exchange: Option<u32>,
     shared_is_initialized: bool,
     /// Workgroup variables have explicit layout.
     explicit_shared: bool,
@@ -219,6 +230,7 @@ impl<'m> Builder<'m> {
             work,
             workgroup: [1; 3],
             shared_bytes: 0,
+            exchange: None,
             shared_is_initialized: false,
             explicit_shared: false,
             scratch_words: 0,
@@ -321,6 +333,8 @@ impl<'m> Builder<'m> {
                 | Op::TypeAccelerationStructureKHR
                 | Op::TypeRayQueryKHR
                 | Op::TypeHitObjectEXT
+                | Op::TypeTensorLayoutNV
+                | Op::TypeTensorViewNV
                 | Op::TypeCooperativeMatrixKHR
                 | Op::TypeTensorARM => self.declare_type(i)?,
                 Op::ConstantTrue

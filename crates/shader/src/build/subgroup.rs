@@ -161,7 +161,7 @@ impl<'m> Builder<'m> {
         Ok(true)
     }
 
-    fn lane(&mut self) -> Value {
+    pub(super) fn lane(&mut self) -> Value {
         self.e.input(Input::SubgroupLane, Ty::B32)
     }
     /// Bit `n` of a word as Bool.
@@ -171,7 +171,7 @@ impl<'m> Builder<'m> {
         let x = self.e.bin(Bin::And, x, one);
         self.int_to_bool(x)
     }
-    fn shuffle(&mut self, v: Value, lane: Value) -> Value {
+    pub(super) fn shuffle(&mut self, v: Value, lane: Value) -> Value {
         let ty = self.e.ty(v);
         self.e.push(Inst::Shuffle(v, lane), ty)
     }

@@ -1,7 +1,8 @@
 //! Types: what each scalarises to, and how it lies in memory.
 
 use super::Builder;
-use super::cooperative::cooperative;
+use super::cooperative::Cooperative;
+use super::tensor_layout::Addressing;
 use crate::ir::{Mem, Ty};
 use crate::options::{DESCRIPTOR_BYTES, Error, Result};
 use crate::spirv::*;
@@ -78,6 +79,8 @@ pub(crate) enum TypeClass {
     Matrix(u32, u32),
     /// Of a subgroup's invocations, each of which has so many elements ([`super::cooperative`]); index of its shape.
     Cooperative(u32, u32),
+    /// A tensor layout or view ([`super::tensor_layout`]).
+    Addressing(Addressing),
     Array(u32, u32),
     Runtime(u32),
     /// First member and count within [`Types::members`].
@@ -155,20 +158,14 @@ pub(crate) struct Member {
     pub non_writable: bool,
 }
 
-/// Rows and columns of a cooperative matrix, and elements that an invocation has.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Cooperative {
-    pub rows: u32,
-    pub columns: u32,
-    pub elements: u32,
-}
-
 #[derive(Default)]
 pub(crate) struct Types {
     /// Index 0 is nobody's.
     pub list: Vec<Type>,
     pub members: Vec<Member>,
-    cooperative: Vec<Cooperative>,
+    pub(super) cooperative: Vec<Cooperative>,
+    /// Subgroups of a workgroup, once a type has asked.
+    pub(super) subgroups: Option<u32>,
     by_id: Vec<u32>,
     /// Of pairs of types that were compared: whether they flatten to the same registers.
     alike: RefCell<FxHashMap<(u32, u32), bool>>,
@@ -196,6 +193,7 @@ impl Types {
             list: vec![void],
             members: Vec::new(),
             cooperative: Vec::new(),
+            subgroups: None,
             by_id: vec![0; ids],
             alike: Default::default(),
         }
@@ -326,6 +324,7 @@ impl Types {
                     out.extend((0..t.scalars).map(|_| s));
                 }
             }
+            TypeClass::Addressing(_) => out.extend((0..t.scalars).map(|_| Sk::I32)),
             TypeClass::Struct(first, n) => {
                 for k in first..first + n {
                     self.flatten(self.members[k as usize].ty, out)?;
@@ -417,6 +416,7 @@ impl Builder<'_> {
                 t.kind = TypeClass::Matrix(e, n);
                 self.repeat(&mut t, e, n)?;
             }
+            Op::TypeTensorLayoutNV | Op::TypeTensorViewNV => self.addressing_type(&i, &mut t)?,
             Op::TypeCooperativeMatrixKHR => self.cooperative_type(&i, &mut t)?,
             Op::TypeTensorARM => self.tensor_type(&i, &mut t)?,
             Op::TypeArray => {
@@ -518,19 +518,6 @@ impl Builder<'_> {
         t.words = s.iter().map(|s| s.words()).sum();
         t.size = 8;
         t.align = 8;
-    }
-
-    fn cooperative_type(&mut self, i: &Code, t: &mut Type) -> Result<()> {
-        let e = self.types.of(i.word(2)?, i.at)?;
-        let [scope, rows, columns, _] =
-            [3, 4, 5, 6].map(|w| i.word(w).and_then(|id| self.const_u32(id, i.at)));
-        let shape = cooperative(scope?, rows?, columns?).map_err(unsupported)?;
-        if !matches!(self.types.kind(e), TypeClass::Scalar(s, _) if s.ty() == Ty::B32) {
-            return Err(unsupported("cooperative matrices of this type"));
-        }
-        t.kind = TypeClass::Cooperative(e, self.types.cooperative.len() as u32);
-        self.types.cooperative.push(shape);
-        self.repeat(t, e, shape.elements)
     }
 
     pub(super) fn repeat(&mut self, t: &mut Type, elem: u32, n: u32) -> Result<()> {

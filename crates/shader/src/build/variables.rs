@@ -114,6 +114,14 @@ impl<'m> Builder<'m> {
         Ok(())
     }
 
+    /// Errors when there is too much workgroup memory.
+    pub(super) fn check_shared(&self) -> Result<()> {
+        if self.shared_bytes > MAX_SHARED_BYTES {
+            return Err(Error::TooLarge(format!("{} bytes of workgroup memory", self.shared_bytes)));
+        }
+        Ok(())
+    }
+
     /// Bytes of a new type by its Offset and ArrayStride decorations.
     pub(crate) fn explicit_size(&self, t: &Type) -> u32 {
         match t.kind {
@@ -214,9 +222,7 @@ impl<'m> Builder<'m> {
                 if !self.m.has(id, Decoration::Aliased) || !p.explicit {
                     p.offset = self.shared_bytes.saturating_add(15) & !15;
                     self.shared_bytes = p.offset.saturating_add(size);
-                    if self.shared_bytes > MAX_SHARED_BYTES {
-                        return Err(Error::TooLarge("workgroup memory".into()));
-                    }
+                    self.check_shared()?;
                 }
                 p
             }

@@ -126,8 +126,8 @@ fn functions(m: &Module, entry: Entry) -> Result<Vec<usize>> {
         let mut at = start;
         while at < end {
             let i = m.inst(at);
-            if i.op == Op::FunctionCall {
-                stack.push(m.function(i.w[3]).ok_or_else(|| i.bad("the callee is not a function"))?);
+            if let Some(callee) = i.callee() {
+                stack.push(m.function(callee.id).ok_or_else(|| i.bad("the callee is not a function"))?);
             }
             at += i.len() as u32;
         }

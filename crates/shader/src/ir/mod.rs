@@ -228,6 +228,10 @@ pub enum Inst {
     BufferSize {
         desc: Value,
     },
+    /// Where the buffer begins: its descriptor's address (B64).
+    BufferAddress {
+        desc: Value,
+    },
     /// Reading operations and queries give a Tuple (its parts: [`ImageInst::parts`], the residency code last); an
     /// atomic one value of the texel's width; writes nothing. Coordinates of storage cubes are (x, y, face + 6 · layer).
     Image(Box<ImageInst>),

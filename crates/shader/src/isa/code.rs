@@ -296,6 +296,9 @@ table! {
     ST_ROWS_GLOBAL = 61 [use use - may] [list use] - values;
     ST_ROWS_SHARED = 62 [use may - may] [list use] - values;
 
+    /// d (B64) = device address of buffer descriptor b; 0: none.
+    BUF_ADDR       = 63 [def - desc -] [- -] - values;
+
     /// Subgroups (warps of 16), reading exec. d, a; SHUFFLE: b = lane; QUAD: e = [`crate::ir::Quad`];
     /// REDUCE: e = ReduceOp | Scan << 4 | log2(cluster) << 8 (cluster 16 = whole warp).
     BALLOT         = 64 [def use - -] [- -] - values;

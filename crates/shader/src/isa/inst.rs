@@ -151,6 +151,7 @@ table! { (wide)
     Part(tuple, _)                  => [tuple]        none              follows            tuple              free;
     Descriptor { index, .. }        => [index]        none              moves              operands           free;
     BufferSize { desc }             => [desc]         none              moves              operands           free;
+    BufferAddress { desc }          => [desc]         none              moves              operands           free;
     Structure { desc }              => [desc]         none              moves              operands           free;
     Ray { op, query, args }         => [query args]   { op.effect() }   stays              differ             { op.cost() };
     // An address outside memory is a fault that the application may count on seeing.

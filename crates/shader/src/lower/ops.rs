@@ -296,6 +296,7 @@ impl Lowering<'_> {
                 return Ok(());
             }
             Inst::BufferSize { desc } => Op::new(Code::BUF_SIZE).d(d).b(at(*desc)),
+            Inst::BufferAddress { desc } => Op::new(Code::BUF_ADDR).d(d).b(at(*desc)),
             Inst::Structure { desc } => Op::new(Code::STRUCTURE).d(d).b(at(*desc)),
             Inst::Ray { op, query, args } => {
                 let query = at(*query);

@@ -2,6 +2,7 @@
 //! instruction is an offset. What an instruction's operands mean is checked where they are used (`build`), so a
 //! module whose unused parts are wrong still loads, and a wrong used part is a clear error.
 
+mod callee;
 mod grammar;
 mod parse;
 mod shapes;

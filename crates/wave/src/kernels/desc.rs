@@ -220,6 +220,28 @@ fn buf_size<L: Steps>(_: L, st: &mut State, op: At) -> *const Op {
 }
 
 #[inline(always)]
+fn buf_addr<L: Steps>(_: L, st: &mut State, op: At) -> *const Op {
+    let o = *op;
+    let (p, s) = src64(st, o.b);
+    // SAFETY: what DESC gave.
+    let address = |d: u64| unsafe { buffer(d) }.ptr() as u64;
+    if s == 0 {
+        // SAFETY: the op's registers.
+        unsafe { splat64(st, o.d, address(*p)) };
+        return op.on(1);
+    }
+    for w in Bits(st.live) {
+        // SAFETY: the op's register, a live warp.
+        let desc = unsafe { *(p.add(w * s) as *const [u64; 16]) };
+        for i in Bits(st.exec[w] as u32) {
+            // SAFETY: the op's register, a live warp.
+            unsafe { *dst64(st, o.d, w).add(i) = address(desc[i]) };
+        }
+    }
+    op.on(1)
+}
+
+#[inline(always)]
 fn clock<L: Steps>(_: L, st: &mut State, op: At) -> *const Op {
     // Time goes on within a wave by what its warps have passed, on average, and by the readings.
     let (passed, warps) = (st.count.passed(), st.count.live().max(1));
@@ -235,5 +257,6 @@ fn clock<L: Steps>(_: L, st: &mut State, op: At) -> *const Op {
 kernels! {
     DESC = desc;
     BUF_SIZE = buf_size;
+    BUF_ADDR = buf_addr;
     CLOCK = clock;
 }

@@ -7506,6 +7506,29 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceCalibrateableTimeDomainsKHR(
         )
     }
 }
+pub unsafe extern "system" fn vkGetPhysicalDeviceCooperativeMatrixFlexibleDimensionsPropertiesNV(
+    physical_device: vk::PhysicalDevice,
+    p_property_count: *mut u32,
+    p_properties: *mut vk::CooperativeMatrixFlexibleDimensionsPropertiesNV<'_>,
+) -> vk::Result {
+    if p_property_count.is_null() {
+        return guard::missing(
+            c"vkGetPhysicalDeviceCooperativeMatrixFlexibleDimensionsPropertiesNV",
+            vk::Result::ERROR_UNKNOWN,
+        );
+    }
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::instance::physical_device::PhysicalDevice, _>(
+            c"vkGetPhysicalDeviceCooperativeMatrixFlexibleDimensionsPropertiesNV",
+            physical_device,
+            vk::Result::ERROR_UNKNOWN,
+            |this| {
+                crate::legacy::generated::imp::get_physical_device_cooperative_matrix_flexible_dimensions_properties_nv(this, p_property_count, p_properties)
+            },
+        )
+    }
+}
 pub unsafe extern "system" fn vkGetPhysicalDeviceCooperativeMatrixPropertiesKHR(
     physical_device: vk::PhysicalDevice,
     p_property_count: *mut u32,
@@ -12803,6 +12826,13 @@ pub(crate) static ENTRIES: &[Entry] = &[
         level: Level::PhysicalDevice,
         core: 0,
         extensions: &[ext::VK_KHR_CALIBRATED_TIMESTAMPS],
+    },
+    Entry {
+        name: c"vkGetPhysicalDeviceCooperativeMatrixFlexibleDimensionsPropertiesNV",
+        function: vkGetPhysicalDeviceCooperativeMatrixFlexibleDimensionsPropertiesNV as *const (),
+        level: Level::PhysicalDevice,
+        core: 0,
+        extensions: &[ext::VK_NV_COOPERATIVE_MATRIX2],
     },
     Entry {
         name: c"vkGetPhysicalDeviceCooperativeMatrixPropertiesKHR",

@@ -235,6 +235,7 @@ pub(crate) static EXTENSIONS: &[Extension] = &[
     Extension { name: c"VK_KHR_xcb_surface", spec_version: 6, instance: true },
     Extension { name: c"VK_KHR_xlib_surface", spec_version: 6, instance: true },
     Extension { name: c"VK_KHR_zero_initialize_workgroup_memory", spec_version: 1, instance: false },
+    Extension { name: c"VK_NV_cooperative_matrix2", spec_version: 1, instance: false },
 ];
 
 /// Features that an extension requires; of those between commas one.
@@ -439,6 +440,12 @@ pub(crate) static REQUIRED_FEATURES: &[(&str, &[&str])] = &[
     ("VK_KHR_vulkan_memory_model", &["vulkanMemoryModel"]),
     ("VK_KHR_workgroup_memory_explicit_layout", &["workgroupMemoryExplicitLayout"]),
     ("VK_KHR_zero_initialize_workgroup_memory", &["shaderZeroInitializeWorkgroupMemory"]),
+    (
+        "VK_NV_cooperative_matrix2",
+        &[
+            "cooperativeMatrixWorkgroupScope,cooperativeMatrixFlexibleDimensions,cooperativeMatrixReductions,cooperativeMatrixConversions,cooperativeMatrixPerElementOperations,cooperativeMatrixTensorAddressing,cooperativeMatrixBlockLoads",
+        ],
+    ),
 ];
 
 /// Each extension's place in the table.
@@ -675,6 +682,7 @@ pub(crate) mod id {
     pub(crate) const VK_KHR_XCB_SURFACE: usize = 228;
     pub(crate) const VK_KHR_XLIB_SURFACE: usize = 229;
     pub(crate) const VK_KHR_ZERO_INITIALIZE_WORKGROUP_MEMORY: usize = 230;
+    pub(crate) const VK_NV_COOPERATIVE_MATRIX2: usize = 231;
 }
 
 /// Extensions promoted to core 1.1 to 1.4: a 1.4 device can have them all.

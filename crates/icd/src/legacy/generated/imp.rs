@@ -4663,6 +4663,21 @@ pub(crate) unsafe fn get_physical_device_calibrateable_time_domains_khr(
 }
 
 #[inline]
+pub(crate) unsafe fn get_physical_device_cooperative_matrix_flexible_dimensions_properties_nv(
+    this: &crate::instance::physical_device::PhysicalDevice,
+    p_property_count: *mut u32,
+    p_properties: *mut vk::CooperativeMatrixFlexibleDimensionsPropertiesNV<'_>,
+) -> vk::Result {
+    // SAFETY: the application keeps Vulkan's valid usage, as the caller promises.
+    unsafe {
+        crate::instance::cooperative::get_physical_device_cooperative_matrix_flexible_dimensions_properties_nv(
+            this,
+            List::new(&mut *p_property_count, p_properties),
+        )
+    }
+}
+
+#[inline]
 pub(crate) unsafe fn get_physical_device_cooperative_matrix_properties_khr(
     this: &crate::instance::physical_device::PhysicalDevice,
     p_property_count: *mut u32,

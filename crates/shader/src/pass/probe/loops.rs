@@ -81,6 +81,7 @@ fn is_closed(inst: &Inst) -> bool {
         | Inst::Part(..)
         | Inst::Descriptor { .. }
         | Inst::BufferSize { .. }
+        | Inst::BufferAddress { .. }
         | Inst::Mark(_)
         | Inst::Resume(_)
         | Inst::Probe { op: ProbeOp::Read | ProbeOp::Write | ProbeOp::Fault, .. } => true,
