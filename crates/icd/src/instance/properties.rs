@@ -315,6 +315,8 @@ pub(crate) static PROPERTIES: &[(&str, Value)] = &[
     ("tensorDescriptorSize", U64(0)),
     ("tensorDescriptorAlignment", U64(0)),
     ("tensorCaptureReplayOpaqueDataSize", U64(0)),
+    ("tensorCaptureReplayDescriptorDataSize", U64(0)),
+    ("tensorViewCaptureReplayDescriptorDataSize", U64(0)),
     ("bufferCaptureReplayDescriptorDataSize", U64(0)),
     ("imageCaptureReplayDescriptorDataSize", U64(0)),
     ("imageViewCaptureReplayDescriptorDataSize", U64(0)),
