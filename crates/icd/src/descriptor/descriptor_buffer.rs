@@ -97,4 +97,8 @@ no_capture! {
         "vkGetImageViewOpaqueCaptureDescriptorDataEXT",
     get_sampler_opaque_capture_descriptor_data_ext(SamplerCaptureDescriptorDataInfoEXT):
         "vkGetSamplerOpaqueCaptureDescriptorDataEXT",
+    get_tensor_opaque_capture_descriptor_data_arm(TensorCaptureDescriptorDataInfoARM):
+        "vkGetTensorOpaqueCaptureDescriptorDataARM",
+    get_tensor_view_opaque_capture_descriptor_data_arm(TensorViewCaptureDescriptorDataInfoARM):
+        "vkGetTensorViewOpaqueCaptureDescriptorDataARM",
 }

@@ -139,13 +139,20 @@ pub(crate) fn get_physical_device_descriptor_size_ext(_: &PhysicalDevice, ty: Ty
     }
 }
 
-pub(crate) fn get_image_opaque_capture_data_ext(
-    _: &Device,
-    _: &[vk::Image],
-    _: OutSlice<vk::HostAddressRangeEXT>,
-) -> vk::Result {
-    crate::base::debug::log_error(
-        "vkGetImageOpaqueCaptureDataEXT: the feature descriptorHeapCaptureReplay is not supported",
-    );
-    vk::Result::ERROR_FEATURE_NOT_PRESENT
+/// Commands of capture and replay, whose feature there is not: nothing is captured.
+macro_rules! no_capture {
+    ($($name:ident($handle:ident): $command:literal,)*) => {$(
+        pub(crate) fn $name(_: &Device, _: &[vk::$handle], _: OutSlice<vk::HostAddressRangeEXT>) -> vk::Result {
+            crate::base::debug::log_error(concat!(
+                $command,
+                ": the feature descriptorHeapCaptureReplay is not supported"
+            ));
+            vk::Result::ERROR_FEATURE_NOT_PRESENT
+        }
+    )*};
+}
+
+no_capture! {
+    get_image_opaque_capture_data_ext(Image): "vkGetImageOpaqueCaptureDataEXT",
+    get_tensor_opaque_capture_data_arm(TensorARM): "vkGetTensorOpaqueCaptureDataARM",
 }

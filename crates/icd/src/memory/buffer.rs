@@ -97,7 +97,7 @@ pub(crate) fn destroy_buffer(device: &Device, buffer: Doomed<Buffer>) {
     }
 }
 
-fn require(
+pub(crate) fn require(
     size: u64,
     usage: vk::BufferUsageFlags,
     flags: vk::BufferCreateFlags,
@@ -164,21 +164,25 @@ fn bind(i: In<vk::BindBufferMemoryInfo>) -> vk::Result {
     let (Some(b), Some(m)) = (i.object::<Buffer>(i.buffer), i.object::<Memory>(i.memory)) else {
         return vk::Result::ERROR_UNKNOWN;
     };
-    let fits = i.memory_offset.checked_add(b.gpu.size).is_some_and(|end| end <= m.gpu.size());
+    place("vkBindBufferMemory", &b.gpu, m, i.memory_offset)
+}
+
+/// Gives a buffer, or what has memory as one, its place in an allocation.
+pub(crate) fn place(call: &str, b: &texel::buffer::Buffer, m: &Memory, offset: u64) -> vk::Result {
+    let fits = offset.checked_add(b.size).is_some_and(|end| end <= m.gpu.size());
     if !fits {
         return invalid(&format!(
-            "vkBindBufferMemory: {} bytes at {} lie outside an allocation of {}",
-            b.gpu.size,
-            i.memory_offset,
+            "{call}: {} bytes at {offset} lie outside an allocation of {}",
+            b.size,
             m.gpu.size()
         ));
     }
-    match b.gpu.bound.set(Bound { memory: m.gpu.clone(), offset: i.memory_offset }) {
+    match b.bound.set(Bound { memory: m.gpu.clone(), offset }) {
         Ok(()) => {
             m.gpu.used();
             vk::Result::SUCCESS
         }
-        Err(_) => invalid("vkBindBufferMemory: the buffer is bound already"),
+        Err(_) => invalid(&format!("{call}: it is bound already")),
     }
 }
 

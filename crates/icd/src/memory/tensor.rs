@@ -4,13 +4,18 @@ use crate::base::answer::{Answer, created, invalid};
 use crate::base::given::{Call, Doomed, Fill, In, Out};
 use crate::base::object::Object;
 use crate::device::Device;
-use crate::instance::physical_device::{PLAIN_TYPE_BITS, PhysicalDevice, external_memory};
+use crate::instance::physical_device::{PhysicalDevice, external_memory};
 use crate::memory::{Memory, buffer};
 use machine::descriptor::{Descriptor, TensorShape};
 use machine::tensor::Shape;
-use std::ffi::c_void;
 use std::sync::Arc;
-use texel::memory::Bound;
+
+/// What a tensor's memory is used for, as that of a buffer.
+const USAGE: vk::BufferUsageFlags = vk::BufferUsageFlags::from_raw(
+    vk::BufferUsageFlags::TRANSFER_SRC.as_raw()
+        | vk::BufferUsageFlags::TRANSFER_DST.as_raw()
+        | vk::BufferUsageFlags::STORAGE_BUFFER.as_raw(),
+);
 
 pub struct Tensor {
     pub(crate) gpu: Arc<texel::buffer::Buffer>,
@@ -69,10 +74,7 @@ fn new(info: In<vk::TensorCreateInfoARM>) -> Answer<Tensor> {
         return Err(invalid("vkCreateTensorARM: tensors of these flags are not supported"));
     }
     let shape = shape("vkCreateTensorARM", info.description())?;
-    let usage = vk::BufferUsageFlags::TRANSFER_SRC
-        | vk::BufferUsageFlags::TRANSFER_DST
-        | vk::BufferUsageFlags::STORAGE_BUFFER;
-    let gpu = texel::buffer::Buffer::new(shape.bytes(), usage, Default::default());
+    let gpu = texel::buffer::Buffer::new(shape.bytes(), USAGE, Default::default());
     Ok(Tensor { gpu: Arc::new(gpu), shape: Arc::new(shape) })
 }
 
@@ -113,20 +115,13 @@ pub(crate) fn destroy_tensor_view_arm(device: &Device, view: Doomed<TensorView>)
     }
 }
 
-fn require(bytes: u64, mut out: Fill<vk::MemoryRequirements2>) {
-    let alignment = buffer::ALIGN;
-    let size = bytes.next_multiple_of(alignment);
-    out.memory_requirements = vk::MemoryRequirements { size, alignment, memory_type_bits: PLAIN_TYPE_BITS };
-    buffer::not_dedicated(out);
-}
-
 pub(crate) fn get_tensor_memory_requirements_arm(
     _: &Device,
     info: In<vk::TensorMemoryRequirementsInfoARM>,
     out: Fill<vk::MemoryRequirements2>,
 ) {
     if let Some((gpu, _)) = get(info, info.tensor) {
-        require(gpu.size, out);
+        buffer::require(gpu.size, gpu.usage, gpu.flags, out);
     }
 }
 
@@ -137,7 +132,7 @@ pub(crate) fn get_device_tensor_memory_requirements_arm(
 ) {
     let description = info.create_info().and_then(|i| i.description());
     if let Ok(shape) = shape("vkGetDeviceTensorMemoryRequirementsARM", description) {
-        require(shape.bytes(), out);
+        buffer::require(shape.bytes(), USAGE, Default::default(), out);
     }
 }
 
@@ -149,23 +144,14 @@ fn bind(i: In<vk::BindTensorMemoryInfoARM>) -> vk::Result {
     let (Some(t), Some(m)) = (i.object::<Tensor>(i.tensor), i.object::<Memory>(i.memory)) else {
         return vk::Result::ERROR_UNKNOWN;
     };
-    let fits = i.memory_offset.checked_add(t.gpu.size).is_some_and(|end| end <= m.gpu.size());
-    if !fits || !i.memory_offset.is_multiple_of(buffer::ALIGN) {
+    if !i.memory_offset.is_multiple_of(buffer::ALIGN) {
         return invalid(&format!(
-            "vkBindTensorMemoryARM: {} bytes at {} of an allocation of {}; offsets are multiples of {}",
-            t.gpu.size,
+            "vkBindTensorMemoryARM: offset {} is no multiple of {}",
             i.memory_offset,
-            m.gpu.size(),
             buffer::ALIGN
         ));
     }
-    match t.gpu.bound.set(Bound { memory: m.gpu.clone(), offset: i.memory_offset }) {
-        Ok(()) => {
-            m.gpu.used();
-            vk::Result::SUCCESS
-        }
-        Err(_) => invalid("vkBindTensorMemoryARM: the tensor is bound already"),
-    }
+    buffer::place("vkBindTensorMemoryARM", &t.gpu, m, i.memory_offset)
 }
 
 pub(crate) fn get_physical_device_external_tensor_properties_arm(
@@ -174,32 +160,4 @@ pub(crate) fn get_physical_device_external_tensor_properties_arm(
     mut out: Fill<vk::ExternalTensorPropertiesARM>,
 ) {
     out.external_memory_properties = external_memory(info.handle_type);
-}
-
-/// Commands of capture and replay, whose features there are not: nothing is captured.
-macro_rules! no_capture {
-    ($($name:ident($info:ident): $command:literal,)*) => {$(
-        pub(crate) fn $name(_: &Device, _: In<vk::$info>, _: *mut c_void) -> vk::Result {
-            crate::base::debug::log_error(concat!($command, ": capture and replay of tensors' descriptors is not supported"));
-            vk::Result::ERROR_FEATURE_NOT_PRESENT
-        }
-    )*};
-}
-
-no_capture! {
-    get_tensor_opaque_capture_descriptor_data_arm(TensorCaptureDescriptorDataInfoARM):
-        "vkGetTensorOpaqueCaptureDescriptorDataARM",
-    get_tensor_view_opaque_capture_descriptor_data_arm(TensorViewCaptureDescriptorDataInfoARM):
-        "vkGetTensorViewOpaqueCaptureDescriptorDataARM",
-}
-
-pub(crate) fn get_tensor_opaque_capture_data_arm(
-    _: &Device,
-    _: &[vk::TensorARM],
-    _: crate::base::given::OutSlice<vk::HostAddressRangeEXT>,
-) -> vk::Result {
-    crate::base::debug::log_error(
-        "vkGetTensorOpaqueCaptureDataARM: the feature descriptorHeapCaptureReplay is not supported",
-    );
-    vk::Result::ERROR_FEATURE_NOT_PRESENT
 }

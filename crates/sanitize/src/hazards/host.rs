@@ -25,7 +25,7 @@ pub struct HostWrites {
     /// Memory that the host can write: first byte and end.
     mapped: BTreeMap<u64, u64>,
     /// What the submission under way touched.
-    fresh: Vec<(Access, Range<u64>)>,
+    fresh: Vec<(Access, Vec<Range<u64>>)>,
     /// By first byte; no two have a byte in common.
     kept: BTreeMap<u64, Kept>,
     /// Bytes kept.
@@ -50,7 +50,9 @@ impl HostWrites {
     /// The memory is no more, or is another's.
     pub fn forget(&mut self, range: &Range<u64>) {
         self.mapped.retain(|start, end| *end <= range.start || *start >= range.end);
-        self.fresh.retain(|(_, r)| r.end <= range.start || r.start >= range.end);
+        for (_, all) in &mut self.fresh {
+            all.retain(|r| r.end <= range.start || r.start >= range.end);
+        }
         self.cut(range);
     }
 
@@ -72,11 +74,14 @@ impl HostWrites {
         if self.blind || self.mapped.is_empty() {
             return;
         }
-        for r in bytes {
-            let before = self.mapped.range(..r.end).next_back();
-            if let Some((start, end)) = before.filter(|(_, end)| **end > r.start) {
-                self.fresh.push((by.clone(), r.start.max(*start)..r.end.min(*end)));
-            }
+        // A draw may have a stretch for each vertex.
+        let mapped = |r: &Range<u64>| {
+            let (start, end) = self.mapped.range(..r.end).next_back().filter(|(_, end)| **end > r.start)?;
+            Some(r.start.max(*start)..r.end.min(*end))
+        };
+        let all: Vec<Range<u64>> = bytes.iter().filter_map(mapped).collect();
+        if !all.is_empty() {
+            self.fresh.push((by.clone(), all));
         }
     }
 
@@ -94,7 +99,8 @@ impl HostWrites {
         for (start, k) in &mut self.kept {
             k.bytes = read(*start..*start + k.bytes.len() as u64);
         }
-        for (by, range) in std::mem::take(&mut self.fresh) {
+        let fresh = std::mem::take(&mut self.fresh).into_iter();
+        for (by, range) in fresh.flat_map(|(by, all)| all.into_iter().map(move |range| (by.clone(), range))) {
             self.cut(&range);
             let bytes = (range.end - range.start) as usize;
             if self.held + bytes <= MOST_BYTES && self.kept.len() < MOST_STRETCHES {

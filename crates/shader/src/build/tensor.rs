@@ -120,7 +120,7 @@ impl<'m> Builder<'m> {
             before = self.e.bin(Bin::IAdd, before, step);
         }
         let size = self.shape_word(t, last);
-        let bytes = self.e.u32(element_bytes(t.kind));
+        let bytes = self.e.u32(element_mem(t.kind).bytes());
         let mut all = Vec::with_capacity(count as usize);
         for k in 0..count {
             let k = self.e.u32(k);
@@ -233,8 +233,4 @@ impl<'m> Builder<'m> {
 /// An element in memory: a truth is a byte (VK_FORMAT_R8_BOOL_ARM).
 fn element_mem(s: Sk) -> Mem {
     if s == Sk::Bool { Mem::U8 } else { s.mem() }
-}
-
-fn element_bytes(s: Sk) -> u32 {
-    element_mem(s).bytes()
 }

@@ -72,8 +72,9 @@ impl Lowering<'_> {
                     continue;
                 }
                 let Some((key, imm)) = self.merge_key(v, b as u32) else { continue };
-                let near = |g: &&mut Group| g.key == key && at - g.at <= NEAR;
-                if !groups.iter_mut().rev().filter(near).any(|g| g.take(imm, v)) {
+                // They stand in the order of their first loads.
+                let near = groups.iter_mut().rev().take_while(|g| at - g.at <= NEAR);
+                if !near.filter(|g| g.key == key).any(|g| g.take(imm, v)) {
                     groups.push(Group { key, at, first: v, loads: vec![(imm, v)] });
                 }
             }

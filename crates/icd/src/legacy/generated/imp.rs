@@ -5471,7 +5471,7 @@ pub(crate) unsafe fn get_tensor_opaque_capture_data_arm(
 ) -> vk::Result {
     // SAFETY: the application keeps Vulkan's valid usage, as the caller promises.
     unsafe {
-        crate::memory::tensor::get_tensor_opaque_capture_data_arm(
+        crate::descriptor::descriptor_heap::get_tensor_opaque_capture_data_arm(
             this,
             array(p_tensors, tensor_count as usize),
             OutSlice::new(p_datas, tensor_count as usize),
@@ -5487,7 +5487,11 @@ pub(crate) unsafe fn get_tensor_opaque_capture_descriptor_data_arm(
 ) -> vk::Result {
     // SAFETY: the application keeps Vulkan's valid usage, as the caller promises.
     unsafe {
-        crate::memory::tensor::get_tensor_opaque_capture_descriptor_data_arm(this, In::new(&*p_info), p_data)
+        crate::descriptor::descriptor_buffer::get_tensor_opaque_capture_descriptor_data_arm(
+            this,
+            In::new(&*p_info),
+            p_data,
+        )
     }
 }
 
@@ -5499,7 +5503,7 @@ pub(crate) unsafe fn get_tensor_view_opaque_capture_descriptor_data_arm(
 ) -> vk::Result {
     // SAFETY: the application keeps Vulkan's valid usage, as the caller promises.
     unsafe {
-        crate::memory::tensor::get_tensor_view_opaque_capture_descriptor_data_arm(
+        crate::descriptor::descriptor_buffer::get_tensor_view_opaque_capture_descriptor_data_arm(
             this,
             In::new(&*p_info),
             p_data,

@@ -11,12 +11,6 @@ use simd::{Steps, ops};
 /// Words of a lane that sixteen of its bytes are.
 const MOST: usize = 4;
 
-/// Whether each of lanes `ex` has all `n` bytes in the region.
-#[inline(always)]
-fn within<L: Steps>(l: L, r: Extent, at: &[u32; 16], k: u32, n: usize, ex: u16) -> bool {
-    r.limit(n as u32).is_some_and(|limit| l.bound_mask(at, k, limit) | !ex == 0xFFFF)
-}
-
 /// Loads warp `w`: offsets `p + k`, lanes `ex`. False: some lie outside, and nothing was loaded.
 ///
 /// # Safety
@@ -36,7 +30,7 @@ pub unsafe fn load<L: Steps>(
     // Destinations may take the offsets' register.
     // SAFETY: the caller's.
     let own = unsafe { *(p as *const [u32; 16]) };
-    if !within(l, r, &own, k, n, ex) {
+    if !r.holds_lanes(l, &own, k, n as u32, ex) {
         return false;
     }
     let mut rows = [Row::NEW; MOST];
@@ -88,7 +82,7 @@ pub unsafe fn store<L: Steps>(
 ) -> bool {
     let n = n_of(op.e);
     // SAFETY: the caller's.
-    if !within(l, r, unsafe { &*(p as *const [u32; 16]) }, k, n, ex) {
+    if !r.holds_lanes(l, unsafe { &*(p as *const [u32; 16]) }, k, n as u32, ex) {
         return false;
     }
     let (mut rows, mut v) = ([Row::NEW; MOST], [std::ptr::null(); MOST]);

@@ -15,15 +15,6 @@ use simd::ops;
 /// Words of a lane that sixteen of its scalars are.
 const MOST: usize = 8;
 
-/// Whether each of lanes `ex` has all `n` scalars in the region, and they are words.
-#[inline(always)]
-fn in_words<L: Steps>(l: L, r: Extent, at: &[u32; 16], k: u32, n: usize, ex: u16) -> bool {
-    match r.limit(n as u32 * 2) {
-        Some(limit) if n.is_multiple_of(2) => l.bound_mask(at, k, limit) | !ex == 0xFFFF,
-        _ => false,
-    }
-}
-
 /// Sixteen 16-bit scalars, which are the low halves of words, as registers have them.
 ///
 /// # Safety
@@ -65,7 +56,7 @@ pub unsafe fn load<L: Steps>(l: L, st: &State, op: At, r: Extent, w: usize, p: *
     // SAFETY: the caller's.
     let own = unsafe { *(p as *const [u32; 16]) };
     let p = own.as_ptr();
-    if in_words(l, r, &own, k, n, ex) {
+    if n.is_multiple_of(2) && r.holds_lanes(l, &own, k, n as u32 * 2, ex) {
         let mut rows = [Row::NEW; MOST];
         let mut d = [std::ptr::null_mut(); MOST];
         for i in 0..MOST {
@@ -134,7 +125,7 @@ pub unsafe fn store<L: Steps>(l: L, st: &State, op: At, r: Extent, w: usize, p: 
         return;
     }
     // SAFETY: the caller's.
-    if !in_words(l, r, unsafe { &*(p as *const [u32; 16]) }, k, n, ex) {
+    if !n.is_multiple_of(2) || !r.holds_lanes(l, unsafe { &*(p as *const [u32; 16]) }, k, n as u32 * 2, ex) {
         for lane in Bits(ex as u32) {
             // SAFETY: the caller's.
             unsafe { store_values(st, op, r, w, lane, (*p.add(lane)).wrapping_add(k) as u64) };

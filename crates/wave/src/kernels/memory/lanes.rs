@@ -82,7 +82,7 @@ pub unsafe fn load<L: Steps>(l: L, st: &mut State, o: At, r: Extent, lane: Lane,
                     Lane::Words2 => l.run2(q, a, b),
                     Lane::Words4 => l.run4(q, [a, b, c, e]),
                     Lane::Half => l.run_halves(q, mem == Mem::F16, a),
-                    Lane::Halves2 => halves(l, mem, warp_words(l, q), a, Some(b)),
+                    Lane::Halves2 => halves(l, mem, l.iloadu(q), a, Some(b)),
                     Lane::Halves4 => l.run_halves4(q, mem == Mem::F16, [a, b, c, e]),
                 }
             } else if (lane == Lane::Half || lane == Lane::Halves2)
@@ -98,18 +98,6 @@ pub unsafe fn load<L: Steps>(l: L, st: &mut State, o: At, r: Extent, lane: Lane,
         }
     });
     o.after(n)
-}
-
-/// # Safety
-/// 64 bytes are readable.
-#[inline(always)]
-unsafe fn warp_words<L: Steps>(l: L, q: *const u8) -> L::I {
-    let mut row = Row::NEW;
-    // SAFETY: the caller's; a row is good for sixteen lanes.
-    unsafe {
-        l.copy64(row.at() as *mut u8, q);
-        l.iload(row.at().cast())
-    }
 }
 
 /// The low halves of words, and the high ones.

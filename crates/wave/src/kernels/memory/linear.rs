@@ -362,25 +362,12 @@ pub unsafe fn load_warp_of<L: Steps>(
     let parts = count::parts(&op);
     // SAFETY: the caller's.
     unsafe {
-        if parts == 1 || within(l, r, p, k, parts * count::part_bytes(&op), ex) {
+        let offsets = &*(p as *const [u32; 16]);
+        if parts == 1 || r.holds_lanes(l, offsets, k, parts * count::part_bytes(&op), ex) {
             load_warp(l, st, op, r, w, p, k, ex);
         } else {
             load_parts(st, op, r, w, p, k, ex);
         }
-    }
-}
-
-/// Whether each of lanes `ex` has `bytes` in the region from offset `p + k` on.
-///
-/// # Safety
-/// Sixteen offsets are at `p`.
-#[inline(always)]
-unsafe fn within<L: Steps>(l: L, r: Extent, p: *const u32, k: u32, bytes: u32, ex: u16) -> bool {
-    // (No closure: one that stays a function of its own has not the level's instructions.)
-    match r.limit(bytes) {
-        // SAFETY: the caller's.
-        Some(limit) => l.bound_mask(unsafe { &*(p as *const [u32; 16]) }, k, limit) | !ex == 0xFFFF,
-        None => false,
     }
 }
 

@@ -45,6 +45,15 @@ impl Extent {
         let end = o as u64 + 15 * step as u64;
         end < 1 << 32 && end + bytes as u64 <= self.size
     }
+    /// Whether each of lanes `ex` has `bytes` within from offset `p + k` on.
+    #[inline(always)]
+    pub fn holds_lanes<L: Steps>(&self, l: L, p: &[u32; 16], k: u32, bytes: u32, ex: u16) -> bool {
+        // (No closure: one that stays a function of its own has not the level's instructions.)
+        match self.limit(bytes) {
+            Some(limit) => l.bound_mask(p, k, limit) | !ex == 0xFFFF,
+            None => false,
+        }
+    }
     /// Offsets below this have `bytes` after them, and do not wrap around 2^32 before the last word of these.
     #[inline(always)]
     pub fn run_end(&self, bytes: u32) -> u64 {
