@@ -55,7 +55,7 @@ fn push(all: &mut Vec<Range<u64>>, r: Range<u64>) {
 }
 
 fn sorted(mut all: Vec<Range<u64>>) -> Vec<Range<u64>> {
-    all.sort_by_key(|r| r.start);
+    all.sort_unstable_by_key(|r| r.start);
     let mut out: Vec<Range<u64>> = vec![];
     for r in all {
         match out.last_mut() {

@@ -80,7 +80,7 @@ impl Tracker {
         let who = self.who(place, String::new());
         for (of, mut bytes) in all {
             bytes.retain(|r| !r.is_empty());
-            bytes.sort_by_key(|r| r.start);
+            bytes.sort_unstable_by_key(|r| r.start);
             self.accessed(&who, of, &bytes);
         }
     }

@@ -107,7 +107,7 @@ impl Tracker {
         let who = self.who(place, String::new());
         all.sort_by_key(|(u, _)| u.what != What::Read);
         for (of, mut bytes) in all {
-            bytes.sort_by_key(|r| r.start);
+            bytes.sort_unstable_by_key(|r| r.start);
             self.accessed(&who, Use { contents: Contents::Values, ..of }, &bytes);
         }
     }

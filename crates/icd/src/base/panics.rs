@@ -111,7 +111,7 @@ fn parse(map: &str) -> Vec<(usize, String)> {
             list.push((at, name.to_string()));
         }
     }
-    list.sort();
+    list.sort_unstable();
     list
 }
 

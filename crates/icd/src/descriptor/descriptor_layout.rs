@@ -153,7 +153,7 @@ impl SetLayout {
                 flags: flags.get(i).copied().unwrap_or_default(),
             });
         }
-        bindings.sort_by_key(|b| b.number);
+        bindings.sort_unstable_by_key(|b| b.number);
         if bindings.windows(2).any(|w| w[0].number == w[1].number) {
             return Err(invalid("vkCreateDescriptorSetLayout: a binding number twice"));
         }

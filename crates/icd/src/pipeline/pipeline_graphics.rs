@@ -253,7 +253,7 @@ fn graphics(
         }
     }
     pipeline::feedback(info.find(), began, &b.hits);
-    b.stages.sort_by_key(|s| s.made.stage.as_raw());
+    b.stages.sort_unstable_by_key(|s| s.made.stage.as_raw());
     let stages: Vec<Executable> = b.stages.iter().map(|s| s.made.clone()).collect();
     let sources: Vec<Source> = b.stages.iter().map(|s| s.source.clone()).collect();
     let drawn = state::rasterises(&b.settings.geometry, b.dynamic);

@@ -164,7 +164,7 @@ pub fn find<'p>(
             }
         }
     }
-    bound.sort_by_key(|b| (b.set, b.binding, b.element));
+    bound.sort_unstable_by_key(|b| (b.set, b.binding, b.element));
     let push = sources.map_or(bindings.push.len(), |s| s.push_bytes as usize);
     BindingsFact {
         pipeline: title.name().unwrap_or_else(|| title.entries().into()),

@@ -2,7 +2,7 @@
 
 use super::scope::Scope;
 use super::state::{Access, Between, Conflict, Contents, Line, Seen, State};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -44,11 +44,48 @@ struct Node {
     end: u64,
     /// Steps that the state has had, of all that there ever were.
     had: u64,
-    state: State,
+    /// Ranges with the same history share it: a vertex buffer of which not all attributes are read has two ranges a vertex.
+    state: Arc<State>,
 }
 
 /// Steps that wait for ranges that may need them.
 const MOST_STEPS: usize = 4096;
+
+/// The last changes of states and what came of them, so that what shared a state before a change shares one after it.
+struct Changes<K>(VecDeque<(Arc<State>, K, Arc<State>)>);
+
+/// Changes that are remembered: ranges that are touched in turn have few histories.
+const MOST_CHANGES: usize = 8;
+
+impl<K: PartialEq> Changes<K> {
+    /// `change` depends on the state and on `key` alone.
+    fn apply(&mut self, state: &mut Arc<State>, key: K, change: impl FnOnce(&mut State)) {
+        let known = self.0.iter().find(|(from, k, _)| Arc::ptr_eq(from, state) && *k == key);
+        if let Some((.., to)) = known {
+            *state = to.clone();
+            return;
+        }
+        let mut new = State::clone(state);
+        change(&mut new);
+        let from = state.clone();
+        if new != *from {
+            *state = Arc::new(new);
+        }
+        if self.0.len() == MOST_CHANGES {
+            self.0.pop_front();
+        }
+        self.0.push_back((from, key, state.clone()));
+    }
+}
+
+impl<K> Default for Changes<K> {
+    fn default() -> Self {
+        Changes(VecDeque::new())
+    }
+}
+
+/// What a change by steps depends on: their numbers, and which of the barriers among them make the state's bytes available.
+type Had = (Range<u64>, Vec<bool>);
 
 /// All memory of a device.
 #[derive(Default)]
@@ -58,6 +95,10 @@ pub struct Memory {
     steps: Vec<Step>,
     /// Steps that all ranges have had.
     first: u64,
+    caught_up: Changes<Had>,
+    accessed: Changes<Access>,
+    /// The history of what has none.
+    unused: Arc<State>,
 }
 
 impl Memory {
@@ -65,20 +106,31 @@ impl Memory {
         self.first + self.steps.len() as u64
     }
 
-    fn catch_up(steps: &[Step], first: u64, start: u64, node: &mut Node) {
-        for step in &steps[(node.had - first) as usize..] {
-            match step {
-                Step::Barrier(b) => node.state.barrier(&b.at(start)),
-                Step::PassEnded(pass) => node.state.pass_ended(*pass),
-            }
+    fn catch_up(steps: &[Step], first: u64, start: u64, node: &mut Node, changes: &mut Changes<Had>) {
+        let now = first + steps.len() as u64;
+        if node.had == now {
+            return;
         }
-        node.had = first + steps.len() as u64;
+        let steps = &steps[(node.had - first) as usize..];
+        let of_memory = steps.iter().filter_map(|s| match s {
+            Step::Barrier(b) if b.memory.is_some() => Some(b.at(start).memory),
+            _ => None,
+        });
+        changes.apply(&mut node.state, (node.had..now, of_memory.collect()), |state| {
+            for step in steps {
+                match step {
+                    Step::Barrier(b) => state.barrier(&b.at(start)),
+                    Step::PassEnded(pass) => state.pass_ended(*pass),
+                }
+            }
+        });
+        node.had = now;
     }
 
     fn step(&mut self, step: Step) {
         if self.steps.len() >= MOST_STEPS {
             for (start, node) in &mut self.nodes {
-                Memory::catch_up(&self.steps, self.first, *start, node);
+                Memory::catch_up(&self.steps, self.first, *start, node, &mut self.caught_up);
             }
             self.first += self.steps.len() as u64;
             self.steps.clear();
@@ -92,7 +144,7 @@ impl Memory {
         if node.end <= at {
             return;
         }
-        Memory::catch_up(&self.steps, self.first, *start, node);
+        Memory::catch_up(&self.steps, self.first, *start, node, &mut self.caught_up);
         let rest = node.clone();
         node.end = at;
         self.nodes.insert(at, rest);
@@ -120,7 +172,7 @@ impl Memory {
     }
 
     /// Calls `each` for all ranges of bytes within this one, also for those that have not been accessed; what it leaves is kept.
-    fn each(&mut self, range: &Range<u64>, mut each: impl FnMut(Range<u64>, &mut State)) {
+    fn each(&mut self, range: &Range<u64>, mut each: impl FnMut(Range<u64>, &mut Arc<State>)) {
         if range.is_empty() {
             return;
         }
@@ -134,7 +186,7 @@ impl Memory {
             if at < *start {
                 holes.push(at..*start);
             }
-            Memory::catch_up(steps, first, *start, node);
+            Memory::catch_up(steps, first, *start, node, &mut self.caught_up);
             each(*start..node.end, &mut node.state);
             at = node.end;
         }
@@ -142,7 +194,7 @@ impl Memory {
             holes.push(at..range.end);
         }
         for hole in holes {
-            let mut state = State::default();
+            let mut state = self.unused.clone();
             each(hole.clone(), &mut state);
             self.nodes.insert(hole.start, Node { end: hole.end, had: now, state });
         }
@@ -180,10 +232,12 @@ impl Memory {
         host: &Seen,
         mut found: impl FnMut(Range<u64>, Conflict),
     ) {
+        let mut accessed = std::mem::take(&mut self.accessed);
         self.each(&range, |bytes, state| {
             state.conflicts(new, host, |c| found(bytes.clone(), c));
-            state.accessed(new);
+            accessed.apply(state, new.clone(), |state| state.accessed(new));
         });
+        self.accessed = accessed;
     }
 
     /// A layout transition of these bytes; its barrier is applied to the rest of memory by [`Memory::barrier`].
@@ -197,7 +251,7 @@ impl Memory {
         let between = Between { memory: true, ..t.barrier.at(range.start) };
         self.each(&range, |bytes, state| {
             state.conflicts_with_transition(&t.by, &between, host, |c| found(bytes.clone(), c));
-            state.transitioned(&t.by, &between);
+            Arc::make_mut(state).transitioned(&t.by, &between);
         });
     }
 
@@ -222,8 +276,8 @@ impl Memory {
     /// From now on, these bytes have this state. What wrote them before does not matter.
     pub fn holds(&mut self, range: Range<u64>, contents: Contents) {
         self.each(&range, |_, state| {
-            if let Some(w) = &mut state.write {
-                w.by.contents = contents;
+            if state.write.is_some() {
+                Arc::make_mut(state).write.iter_mut().for_each(|w| w.by.contents = contents);
             }
         });
     }
@@ -234,5 +288,9 @@ impl Memory {
     }
     pub fn is_empty(&self) -> bool {
         self.nodes.is_empty()
+    }
+    #[cfg(test)]
+    pub fn histories(&self) -> usize {
+        self.nodes.values().map(|n| Arc::as_ptr(&n.state)).collect::<std::collections::BTreeSet<_>>().len()
     }
 }

@@ -209,6 +209,73 @@ fn bytes_are_told_apart() {
     assert_eq!(w.on(Q, COPY_READ, 0..1), [(Raw, Lacks::Order, 0..1)]);
 }
 
+/// Ranges share histories; a byte that has a memory of its own shares nothing.
+#[test]
+fn bytes_of_ranges_are_as_if_each_were_alone() {
+    const BYTES: u64 = 48;
+    let mut random = random::Random::new(5);
+    for _ in 0..40 {
+        let mut w = World::default();
+        let mut alone: Vec<Memory> = (0..BYTES).map(|_| Memory::default()).collect();
+        for _ in 0..60 {
+            let line = [Q, OTHER][random.below(2) as usize];
+            let first = random.below(BYTES as u32) as u64;
+            let (length, stride) = (1 + random.below(4) as u64, 5 + random.below(4) as u64);
+            let strided: Vec<Range<u64>> = (0..random.below(6) as u64)
+                .map(|i| first + i * stride..(first + i * stride + length).min(BYTES))
+                .filter(|r| r.start < r.end)
+                .collect();
+            if random.below(3) == 0 {
+                let stages = [stage::COPY, stage::COMPUTE, stage::FRAGMENT, stage::ALL_COMMANDS];
+                let any = |k: u32| stages[k as usize];
+                let first = Scope::first(any(random.below(4)), access::TRANSFER_WRITE | access::SHADER_WRITE);
+                let second = Scope::second(any(random.below(4)), access::SHADER_READ | access::TRANSFER_READ);
+                let memory = (random.below(2) == 0).then(|| Arc::from(strided));
+                let barrier =
+                    Barrier { from: line, to: [Q, OTHER][random.below(2) as usize], first, second, memory };
+                alone.iter_mut().for_each(|m| m.barrier(barrier.clone()));
+                w.memory.barrier(barrier);
+                continue;
+            }
+            let kinds = [COPY_WRITE, COPY_READ, SHADER_READ, SHADER_WRITE, FRAGMENT_READ];
+            let new = w.by(line, kinds[random.below(5) as usize]);
+            for range in strided {
+                let mut found = vec![];
+                w.memory.access(&new, range.clone(), &w.seen.clone(), |r, c| {
+                    found.extend(r.map(|b| (b, c.clone())))
+                });
+                let mut expected = vec![];
+                for byte in range {
+                    let told = |_, c: Conflict| expected.push((byte, c));
+                    alone[byte as usize].access(&new, byte..byte + 1, &w.seen, told);
+                }
+                found.sort_by_key(|(b, _)| *b);
+                assert_eq!(found, expected);
+            }
+        }
+    }
+}
+
+/// What is read of a vertex buffer with gaps in its stride.
+#[test]
+fn ranges_in_turn_share_their_histories() {
+    let mut w = World::default();
+    w.on(Q, COPY_WRITE, 0..44_000);
+    let barrier = (stage::COPY, access::TRANSFER_WRITE);
+    w.barrier(Q, Q, barrier, (stage::ATTRIBUTE_INPUT, access::ATTRIBUTE));
+    for _ in 0..3 {
+        let read = w.by(Q, (stage::ATTRIBUTE_INPUT, access::ATTRIBUTE, What::Read));
+        for vertex in 0..1000 {
+            for attribute in [0..12, 24..36] {
+                let bytes = vertex * 44 + attribute.start..vertex * 44 + attribute.end;
+                w.memory.access(&read, bytes, &w.seen.clone(), |_, c| panic!("{c:?}"));
+            }
+        }
+        w.barrier(Q, Q, barrier, barrier);
+    }
+    assert_eq!((w.memory.len(), w.memory.histories()), (4000, 2));
+}
+
 #[test]
 fn a_barrier_of_some_bytes_makes_only_these_visible() {
     let mut w = World::default();

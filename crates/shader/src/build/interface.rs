@@ -450,7 +450,7 @@ impl Builder<'_> {
     /// The interface as declared, in order of slots.
     pub(crate) fn finish_interface(&mut self) -> Interface {
         let mut interface = std::mem::take(&mut self.interface);
-        interface.varyings.sort_by_key(|v| v.slot);
+        interface.varyings.sort_unstable_by_key(|v| v.slot);
         interface
     }
 }

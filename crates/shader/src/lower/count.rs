@@ -165,7 +165,7 @@ impl Lowering<'_> {
         let mut firsts = of_origin.clone();
         firsts.sort_by_key(|o| o.0);
         firsts.dedup_by_key(|o| o.0);
-        of_origin.sort();
+        of_origin.sort_unstable();
         let stretches = self.stretches(&firsts, parts);
         profile.once = vec![Cost::FREE; profile.mark_count as usize];
         for s in &stretches {
@@ -216,7 +216,7 @@ impl Lowering<'_> {
                 once.varying += 1;
             }
         }
-        plan.mark.sort();
+        plan.mark.sort_unstable();
         plan
     }
 

@@ -246,7 +246,7 @@ impl Lowering<'_> {
                     own = if own.0 == own.1 { (from, to) } else { (own.0, to) };
                 }
             }
-            extra.sort();
+            extra.sort_unstable();
             for (i, &(_, k)) in extra.iter().enumerate() {
                 ends[k] = at[p] + 1 + i as u32;
             }

@@ -368,7 +368,7 @@ impl Leaves<'_> {
 }
 
 fn merged(mut ranges: LiveRanges) -> LiveRanges {
-    ranges.sort();
+    ranges.sort_unstable();
     let mut out = LiveRanges::new();
     for s in ranges {
         match out.last_mut() {

@@ -84,7 +84,7 @@ impl Control {
                 sources.push((self.pre_park[p], p as u32));
             }
         }
-        sources.sort();
+        sources.sort_unstable();
         let mut i = 0;
         while i < sources.len() {
             let t = sources[i].0;
@@ -110,7 +110,7 @@ impl Control {
                 self.clears.push((owner, self.wait[t as usize]));
             }
         }
-        self.clears.sort();
+        self.clears.sort_unstable();
         Ok(())
     }
 

@@ -87,7 +87,7 @@ impl Lowering<'_> {
             loads.iter().filter(|v| **v != g.first).for_each(|v| self.absorbed[v.0 as usize] = true);
             self.merged.push((g.first, loads));
         }
-        self.merged.sort_by_key(|m| m.0.0);
+        self.merged.sort_unstable_by_key(|m| m.0.0);
     }
 
     /// What `v` has in common with loads that may become one op with it, and its offset. Loads whose lanes' addresses are known

@@ -61,7 +61,7 @@ impl Lowering<'_> {
                 }
             }
         }
-        self.twin_of.sort_by_key(|t| t.0.0);
+        self.twin_of.sort_unstable_by_key(|t| t.0.0);
     }
 
     /// Emits `v` and its twin, if it has one.

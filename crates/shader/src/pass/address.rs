@@ -192,7 +192,7 @@ impl Split<'_> {
         if !mixed && constant == 0 {
             return None;
         }
-        terms.sort();
+        terms.sort_unstable();
         let cut = terms.partition_point(|t| !t.varying);
         let uniform = self.sum(&terms[..cut]);
         let varying = self.sum(&terms[cut..]);

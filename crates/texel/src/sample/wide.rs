@@ -1,7 +1,6 @@
-//! Whole-warp kernels for what `fast` does not have (on x86-64's [`simd::Level::PORTABLE`] that is everything): 1D, 2D and 3D
-//! images of any format, nearest, linear and trilinear, any wrap mode, without comparison, reduction or
-//! anisotropy. All sixteen lanes go through each step together; the texels come from the format's warp loader. The bits
-//! are those of the general path (`filter.rs`), which the tests compare.
+//! Whole-warp kernels for what `fast` does not have: 1D, 2D and 3D images of any format, nearest, linear and trilinear,
+//! any wrap mode, without comparison, reduction or anisotropy. All sixteen lanes go through each step together; the
+//! texels come from the format's warp loader. The bits are those of the general path (`filter.rs`), which the tests compare.
 //!
 //! Everything here is `inline(always)` and plain loops: closures that are not inlined would be compiled without the
 //! features of the function around them.
@@ -9,7 +8,7 @@
 use super::args::{SampleArgs, Warp4, lanes};
 use super::blend::{border, mix};
 use super::coords::{layer, limit, wrap};
-use super::fast::scale;
+use super::fast::{PORTABLE, scale};
 use super::lod;
 use super::sampler::{Reduction, Sampler, Wrap};
 use super::view::{ImageView, Level};
@@ -39,13 +38,18 @@ pub(super) fn sample_on(
     if !eligible {
         return false;
     }
-    run(level, view, s, args, mask, out);
+    let run = simd::form!(
+        level,
+        fn(view: &ImageView, s: &Sampler, args: &SampleArgs, mask: u16, out: &mut Warp4) = body;
+        portable if PORTABLE
+    );
+    let Some(run) = run else {
+        return false;
+    };
+    // SAFETY: the level is one of this CPU's, and the body asks for nothing.
+    unsafe { run(view, s, args, mask, out) };
     true
 }
-
-simd::by_level!(
-    fn run = plain body, (view: &ImageView, s: &Sampler, args: &SampleArgs, mask: u16, out: &mut Warp4)
-);
 
 /// The axis of layers.
 const LAYER: usize = 3;
@@ -60,7 +64,7 @@ struct Warp {
 }
 
 #[inline(always)]
-fn body(view: &ImageView, s: &Sampler, args: &SampleArgs, mask: u16, out: &mut Warp4) {
+fn body<S: simd::Simd>(_: S, view: &ImageView, s: &Sampler, args: &SampleArgs, mask: u16, out: &mut Warp4) {
     let mut w = Warp { st: [[0.0; 16]; 3], offset: None, layer: [0; 16], border: border(view, s) };
     for k in 0..view.dims {
         for lane in 0..16 {

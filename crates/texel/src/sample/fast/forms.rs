@@ -95,8 +95,8 @@ pub(super) fn pick(family: Family, machine: Machine) -> Option<Runs> {
     }
 }
 
-/// An x86-64 CPU without AVX2 is rare, and `wide` gives the same bits: a third of all kernels' code.
-pub(super) const PORTABLE: bool = Machine::COUNT == 1;
+/// An x86-64 CPU without AVX2 is rare, and the path lane by lane gives the same bits: a third of all kernels' code.
+pub(in crate::sample) const PORTABLE: bool = Machine::COUNT == 1;
 
 /// The kernel for waves.
 pub(super) fn wave<T: Texels>(machine: Machine) -> Option<RunWave> {

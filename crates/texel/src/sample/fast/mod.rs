@@ -43,6 +43,7 @@ pub(super) use entry::{extra_taps, gather, sample, sample_solid};
 pub use entry::{
     extra_taps_wave, fetch_wave, gather_wave, missing_samples, sample_lines, sample_solid_wave, sample_wave,
 };
+pub(super) use forms::PORTABLE;
 use forms::{Family, Runs, pick};
 use splits::Splits;
 pub use texels::scale;
