@@ -59,6 +59,20 @@ pub struct Attachment {
     pub clear: ClearValue,
 }
 
+impl Attachment {
+    /// One that no subpass draws to.
+    pub fn kept(view: Arc<ImageView>) -> Attachment {
+        Attachment {
+            view: Some(view),
+            load: vk::AttachmentLoadOp::LOAD,
+            store: vk::AttachmentStoreOp::NONE,
+            stencil_load: vk::AttachmentLoadOp::LOAD,
+            stencil_store: vk::AttachmentStoreOp::NONE,
+            clear: ClearValue::default(),
+        }
+    }
+}
+
 /// Both at hand, whichever the format needs.
 #[derive(Clone, Copy, Default, Debug)]
 pub struct ClearValue {
@@ -82,6 +96,8 @@ pub struct Subpass {
     pub stencil_resolve: Option<(u32, vk::ResolveModeFlags)>,
     /// Input attachments by index.
     pub inputs: Vec<Option<u32>>,
+    /// The attachment that says at which rate fragments are shaded, and the pixels of one of its texels along x and y.
+    pub rate: Option<(u32, [u32; 2])>,
     /// Samples of its attachments; 0 where it has none (the pipelines say).
     pub samples: u32,
     /// Samples that colour and depth/stencil attachments of one sample have while this subpass draws to them

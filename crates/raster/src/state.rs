@@ -102,6 +102,7 @@ pub struct State {
     /// Clip-space depth is −w to w (VK_EXT_depth_clip_control).
     pub depth_negative_one_to_one: bool,
     pub raster: Raster,
+    pub rate: ShadingRate,
     pub samples: Samples,
     pub depth: Depth,
     /// Front and back faces; `None`: no stencil test.
@@ -198,6 +199,64 @@ pub struct Raster {
     /// The vertex stream that is rasterised.
     pub stream: u32,
     pub conservative: Option<Conservative>,
+}
+
+/// How many pixels a fragment has (§ Primitive Fragment Shading Rate).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ShadingRate {
+    /// The pipeline's.
+    pub size: FragmentSize,
+    /// What becomes of the pipeline's and the primitive's, and of these and the attachment's.
+    pub combiners: [vk::FragmentShadingRateCombinerOpKHR; 2],
+}
+
+impl Default for ShadingRate {
+    fn default() -> ShadingRate {
+        let keep = vk::FragmentShadingRateCombinerOpKHR::KEEP;
+        ShadingRate { size: FragmentSize::ONE, combiners: [keep; 2] }
+    }
+}
+
+/// Width and height of a fragment in pixels, as their binary logarithms.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FragmentSize(pub [u8; 2]);
+
+impl FragmentSize {
+    pub const ONE: FragmentSize = FragmentSize([0; 2]);
+    /// The largest is 4 × 4.
+    pub const MOST: u8 = 2;
+
+    /// Of a width and a height in pixels.
+    pub fn of(size: vk::Extent2D) -> FragmentSize {
+        let log = |n: u32| (n.max(1).ilog2() as u8).min(FragmentSize::MOST);
+        FragmentSize([log(size.width), log(size.height)])
+    }
+    /// As shaders and attachments write it (§ Fragment Shading Rate Attachment).
+    pub fn decode(rate: u32) -> FragmentSize {
+        FragmentSize([rate >> 2 & 3, rate & 3].map(|n| n as u8))
+    }
+    /// As shaders read it.
+    pub fn encode(self) -> u32 {
+        (self.0[0] as u32) << 2 | self.0[1] as u32
+    }
+    /// Both, as an operation combines them.
+    pub fn combine(self, other: FragmentSize, op: vk::FragmentShadingRateCombinerOpKHR) -> FragmentSize {
+        use vk::FragmentShadingRateCombinerOpKHR as Op;
+        FragmentSize(std::array::from_fn(|k| {
+            let (a, b) = (self.0[k], other.0[k]);
+            match op {
+                Op::REPLACE => b,
+                Op::MIN => a.min(b),
+                Op::MAX => a.max(b),
+                Op::MUL => a + b,
+                _ => a,
+            }
+        }))
+    }
+    /// The same, no larger than the largest.
+    pub fn clamped(self) -> FragmentSize {
+        FragmentSize(self.0.map(|n| n.min(FragmentSize::MOST)))
+    }
 }
 
 /// Which pixels a primitive covers other than by its samples (VK_EXT_conservative_rasterization).

@@ -27,6 +27,8 @@ pub const EMITTED: u16 = 0x1043;
 /// Written by the mesh stage, of each primitive: its vertices, and whether it is culled.
 pub const INDICES: u16 = 0x1044;
 pub const CULL_PRIMITIVE: u16 = 0x1048;
+/// Written by the last stage before rasterization: the rate at which the primitive is shaded (PrimitiveShadingRateKHR).
+pub const SHADING_RATE: u16 = 0x1049;
 /// Four and two levels of a patch.
 pub const TESS_OUTER: u16 = 0x1060;
 pub const TESS_INNER: u16 = 0x1068;

@@ -19,6 +19,7 @@ mod locations;
 mod loops;
 mod maintenance8;
 mod owned;
+mod rates;
 mod rig;
 mod single_sampled;
 mod single_sampled_pass;
@@ -53,6 +54,7 @@ pub fn checks() -> Vec<Check> {
     all.extend(interlock::checks());
     all.extend(barycentric::checks());
     all.extend(conservative::checks());
+    all.extend(rates::checks());
     all.extend(cooperative::checks());
     all.extend(tensor::checks());
     all.extend(cooperative2::checks());

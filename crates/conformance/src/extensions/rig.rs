@@ -96,7 +96,11 @@ impl Rig {
             cooperative_matrix_block_loads: vk::TRUE,
             ..Default::default()
         };
-        let links: [Link; 18] = [
+        let mut rates = vk::PhysicalDeviceFragmentShadingRateFeaturesKHR::default()
+            .pipeline_fragment_shading_rate(true)
+            .primitive_fragment_shading_rate(true)
+            .attachment_fragment_shading_rate(true);
+        let links: [Link; 19] = [
             (ash::ext::multisampled_render_to_single_sampled::NAME, (&raw mut single).cast()),
             (ash::ext::attachment_feedback_loop_layout::NAME, (&raw mut loops).cast()),
             (ash::ext::attachment_feedback_loop_dynamic_state::NAME, (&raw mut set).cast()),
@@ -113,6 +117,7 @@ impl Rig {
             (ash::ext::ycbcr_2plane_444_formats::NAME, (&raw mut of_two).cast()),
             (ash::khr::cooperative_matrix::NAME, (&raw mut matrices).cast()),
             (c"VK_KHR_shader_bfloat16", (&raw mut brains).cast()),
+            (ash::khr::fragment_shading_rate::NAME, (&raw mut rates).cast()),
             (c"VK_ARM_tensors", (&raw mut tensors).cast()),
             (COOPERATIVE_MATRIX2, (&raw mut more_matrices).cast()),
         ];

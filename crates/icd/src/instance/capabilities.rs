@@ -42,10 +42,6 @@ impl Enable {
     }
 }
 
-/// Capability and extension that compilers declare for every mesh shader (glslang before 2024, for gl_MeshPerPrimitiveEXT
-/// has a shading rate among its members): a rate that is written means nothing, for there is none but one fragment a pixel.
-const DECLARED_FOR_NOTHING: (u32, &str) = (4422, "SPV_KHR_fragment_shading_rate");
-
 /// Whether something reported allows the capability. Only those that modules ask for are looked up, each once.
 fn is_reported(capability: u32) -> bool {
     static KNOWN: [OnceLock<bool>; CAPABILITIES.len()] = [const { OnceLock::new() }; CAPABILITIES.len()];
@@ -60,14 +56,10 @@ pub(crate) fn check(module: &shader::Module) -> Result<(), shader::options::Erro
     let refused = |what: &str, name: &str| {
         shader::options::Error::Unsupported(format!("{what} {name}, which the device does not report"))
     };
-    if let Some(c) = module.capabilities().iter().find(|c| !is_reported(**c) && **c != DECLARED_FOR_NOTHING.0)
-    {
+    if let Some(c) = module.capabilities().iter().find(|c| !is_reported(**c)) {
         return Err(refused("capability", &shader::capability::name(*c)));
     }
     let allowed = |name: &str| {
-        if name == DECLARED_FOR_NOTHING.1 {
-            return true;
-        }
         let known = capabilities::EXTENSIONS.iter().find(|(known, _)| *known == name);
         known.is_none_or(|(_, enables)| enables.iter().any(|e| e.is_reported()))
     };

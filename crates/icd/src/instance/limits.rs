@@ -33,6 +33,10 @@ pub(crate) const MAX_DESCRIPTORS: u32 = 1_000_000;
 pub(crate) const MAX_BINDINGS: usize = 32;
 pub(crate) const MAX_VIEWPORTS: usize = raster::prim::Side::VIEWPORTS;
 pub(crate) const MAX_COLORS: usize = 8;
+/// Pixels of the largest fragment along x and y (maxFragmentSize).
+pub(crate) const MAX_FRAGMENT: u32 = 1 << raster::state::FragmentSize::MOST;
+/// Pixels along x and y of texels that say at which rate fragments are shaded, least and most.
+pub(crate) const RATE_TEXEL: [u32; 2] = [raster::tile::item::coarse::AREA as u32, 64];
 /// Pixels by which primitives may grow (maxExtraPrimitiveOverestimationSize).
 pub(crate) const MAX_OVERESTIMATION: f32 = 0.75;
 /// The largest address space that one sparse resource may take, in bytes.

@@ -15,6 +15,7 @@ pub(crate) mod limits;
 pub(crate) mod messenger;
 pub(crate) mod physical_device;
 pub(crate) mod properties;
+pub(crate) mod shading_rates;
 pub(crate) mod structs;
 
 pub(crate) use create::*;

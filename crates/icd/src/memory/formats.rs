@@ -59,6 +59,7 @@ pub(crate) fn optimal(f: &FormatInfo) -> F {
         | when(f.color_attachment(), F::COLOR_ATTACHMENT)
         | when(f.blendable(), F::COLOR_ATTACHMENT_BLEND)
         | when(f.depth_stencil(), F::DEPTH_STENCIL_ATTACHMENT)
+        | when(f.format == vk::Format::R8_UINT, F::FRAGMENT_SHADING_RATE_ATTACHMENT_KHR)
 }
 
 /// With linear tiling: colour formats only.
@@ -138,6 +139,7 @@ fn usable(usage: U, features: F) -> bool {
         (U::TRANSFER_SRC, F::TRANSFER_SRC),
         (U::TRANSFER_DST, F::TRANSFER_DST),
         (U::HOST_TRANSFER_EXT, F::HOST_IMAGE_TRANSFER_EXT),
+        (U::FRAGMENT_SHADING_RATE_ATTACHMENT_KHR, F::FRAGMENT_SHADING_RATE_ATTACHMENT_KHR),
     ];
     needs.iter().all(|&(u, f)| !usage.contains(u) || features.intersects(f))
 }
@@ -166,6 +168,7 @@ pub(crate) fn image_properties(
         | U::TRANSFER_SRC
         | U::TRANSFER_DST
         | U::HOST_TRANSFER_EXT
+        | U::FRAGMENT_SHADING_RATE_ATTACHMENT_KHR
         | U::ATTACHMENT_FEEDBACK_LOOP_EXT;
     let known_flags = C::MUTABLE_FORMAT
         | C::CUBE_COMPATIBLE

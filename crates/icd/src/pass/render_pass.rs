@@ -50,6 +50,8 @@ pub(crate) struct Subpass {
     pub resolves: Vec<Reference>,
     pub depth: Option<Reference>,
     pub depth_resolve: Option<DepthResolve>,
+    /// Where shading rates come from, and the pixels of a texel.
+    pub rate: Option<(Reference, [u32; 2])>,
     /// Attachments of one sample are drawn to with this many; 0: as they are.
     pub expand: u32,
     /// Not to be merged with the subpass before it (VkRenderPassCreationControlEXT).
@@ -131,6 +133,10 @@ fn subpass(s: In<vk::SubpassDescription2>) -> Subpass {
         resolves: references(s.resolve_attachments()),
         depth: s.depth_stencil_attachment().map(reference),
         depth_resolve,
+        rate: s.find::<vk::FragmentShadingRateAttachmentInfoKHR>().and_then(|r| {
+            let texel = r.shading_rate_attachment_texel_size;
+            Some((reference(r.fragment_shading_rate_attachment()?), [texel.width, texel.height]))
+        }),
         expand,
         alone: alone(s.find()),
     }
@@ -187,7 +193,10 @@ impl Pass {
         let attachments = self.attachments.len();
         let mut all = self.subpasses.iter().flat_map(|s| {
             let lists = s.inputs.iter().chain(&s.colors).chain(&s.resolves);
-            lists.chain(&s.depth).chain(s.depth_resolve.as_ref().map(|d| &d.to))
+            lists
+                .chain(&s.depth)
+                .chain(s.depth_resolve.as_ref().map(|d| &d.to))
+                .chain(s.rate.iter().map(|r| &r.0))
         });
         if let Some(bad) = all.find_map(|r| r.attachment.filter(|&a| a as usize >= attachments)) {
             return Err(invalid(&format!("vkCreateRenderPass: attachment {bad} of {attachments}")));
@@ -261,6 +270,7 @@ impl Pass {
             depth_resolve: resolve(|f| f.has_depth(), |d| d.depth_mode),
             stencil_resolve: resolve(|f| f.has_stencil(), |d| d.stencil_mode),
             inputs: indices(&s.inputs),
+            rate: s.rate.as_ref().and_then(|(r, texel)| Some((r.attachment?, *texel))),
             samples: if s.expand > 1 { s.expand } else { samples().unwrap_or(0) },
             expand: s.expand,
             flush,

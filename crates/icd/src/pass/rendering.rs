@@ -96,6 +96,11 @@ pub(crate) fn of_rendering(info: In<vk::RenderingInfo>) -> Rendering {
         s.resolves.clear();
     }
     b.depth_stencil(info, &mut s);
+    s.rate = info.find::<vk::RenderingFragmentShadingRateAttachmentInfoKHR>().and_then(|r| {
+        let texel = r.shading_rate_attachment_texel_size;
+        let at = b.push(Attachment::kept(image_view::get(info, r.image_view)?));
+        Some((at, [texel.width, texel.height]))
+    });
     // All may be read (VK_KHR_dynamic_rendering_local_read).
     s.inputs = s.colors.iter().chain([&s.depth, &s.stencil]).copied().collect();
     let used = s.colors.iter().flatten().chain(&s.depth).chain(&s.stencil).next();

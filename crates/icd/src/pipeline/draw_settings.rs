@@ -5,8 +5,8 @@
 use crate::base::given::In;
 use crate::instance::limits::{MAX_BINDINGS, MAX_COLORS, MAX_OVERESTIMATION, MAX_VIEWPORTS};
 use raster::state::{
-    Advanced, Blend, BlendAttachment, Conservative, Depth, DepthBias, Raster, Rect, Samples, State,
-    StencilFace, VertexAttribute, VertexBinding, VertexInput, Viewport,
+    Advanced, Blend, BlendAttachment, Conservative, Depth, DepthBias, FragmentSize, Raster, Rect, Samples,
+    ShadingRate, State, StencilFace, VertexAttribute, VertexBinding, VertexInput, Viewport,
 };
 
 /// A set of states that are dynamic.
@@ -46,7 +46,7 @@ dynamic! {
     PROVOKING_VERTEX_MODE_EXT PATCH_CONTROL_POINTS_EXT TESSELLATION_DOMAIN_ORIGIN_EXT
     RASTERIZATION_STREAM_EXT
     SAMPLE_LOCATIONS_EXT SAMPLE_LOCATIONS_ENABLE_EXT COLOR_BLEND_ADVANCED_EXT
-    CONSERVATIVE_RASTERIZATION_MODE_EXT EXTRA_PRIMITIVE_OVERESTIMATION_SIZE_EXT;
+    CONSERVATIVE_RASTERIZATION_MODE_EXT EXTRA_PRIMITIVE_OVERESTIMATION_SIZE_EXT FRAGMENT_SHADING_RATE_KHR;
     newer than ash: DYNAMIC_STATE_DEPTH_CLAMP_RANGE_EXT
 }
 
@@ -146,6 +146,7 @@ pub(crate) struct Geometry {
     pub conservative: vk::ConservativeRasterizationModeEXT,
     /// Pixels.
     pub extra_overestimation: f32,
+    pub rate: ShadingRate,
 }
 
 /// Fragment shader.
@@ -242,6 +243,7 @@ impl Default for Geometry {
             domain_origin: vk::TessellationDomainOrigin::UPPER_LEFT,
             conservative: vk::ConservativeRasterizationModeEXT::DISABLED,
             extra_overestimation: 0.0,
+            rate: ShadingRate::default(),
         }
     }
 }
@@ -350,6 +352,7 @@ impl Settings {
             TESSELLATION_DOMAIN_ORIGIN_EXT domain_origin;
             CONSERVATIVE_RASTERIZATION_MODE_EXT conservative;
             EXTRA_PRIMITIVE_OVERESTIMATION_SIZE_EXT extra_overestimation;
+            FRAGMENT_SHADING_RATE_KHR rate;
         );
         overlay!(on, self.fragment, d.fragment,
             DEPTH_TEST_ENABLE depth_test;
@@ -440,6 +443,7 @@ impl Settings {
                     _ => None,
                 },
             },
+            rate: g.rate,
             samples: Samples {
                 count: o.samples,
                 min_shading: o.min_shading,
@@ -463,6 +467,11 @@ impl Settings {
             },
         }
     }
+}
+
+/// A pipeline's shading rate.
+pub(crate) fn rate(size: vk::Extent2D, combiners: [vk::FragmentShadingRateCombinerOpKHR; 2]) -> ShadingRate {
+    ShadingRate { size: FragmentSize::of(size), combiners }
 }
 
 pub(crate) fn viewport(v: &vk::Viewport) -> Viewport {

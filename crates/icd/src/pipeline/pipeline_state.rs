@@ -190,6 +190,9 @@ pub(crate) fn geometry(info: In<vk::GraphicsPipelineCreateInfo>, on: Dynamic) ->
             out.domain_origin = o.domain_origin;
         }
     }
+    if let Some(r) = info.find::<vk::PipelineFragmentShadingRateStateCreateInfoKHR>() {
+        out.rate = draw_settings::rate(r.fragment_size, r.combiner_ops);
+    }
     if !rasterises(&out, on) {
         return out;
     }

@@ -153,6 +153,8 @@ setters! {
     cmd_set_sample_locations_enable_ext(on: vk::Bool32) |s| s.output.locations_enable = on != 0;
     cmd_set_conservative_rasterization_mode_ext(mode: vk::ConservativeRasterizationModeEXT) |s|
         s.geometry.conservative = mode;
+    cmd_set_fragment_shading_rate_khr(size: &vk::Extent2D, combiners: &[vk::FragmentShadingRateCombinerOpKHR; 2]) |s|
+        s.geometry.rate = draw_settings::rate(*size, *combiners);
     cmd_set_extra_primitive_overestimation_size_ext(size: f32) |s| s.geometry.extra_overestimation = size;
     cmd_set_color_write_mask_ext(first: u32, mask: &[vk::ColorComponentFlags]) |s|
         colors(s, first, mask, |b, &mask| b.write = mask);

@@ -58,6 +58,7 @@ use stages::Stages;
 use stream::Unnoted;
 use texel::format::FormatInfo;
 use vertex::Outputs;
+pub use vertex::has_rate;
 use viewport::Map;
 use wave::graphics::Job;
 use wave::{Host, Stop, Table};

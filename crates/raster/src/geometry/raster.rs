@@ -13,6 +13,7 @@ use crate::state::{Rect, State};
 use ash::vk;
 use counters::Event::*;
 use parking_lot::Mutex;
+use shader::interface::SHADING_RATE;
 
 /// What rasterisation needs to know of a draw.
 pub struct Rasterizer<'a> {
@@ -131,7 +132,7 @@ impl<'a> Rasterizer<'a> {
         if !to.has_room(v.count, n) {
             return;
         }
-        let varyings = self.outputs.varyings.iter();
+        let varyings = self.outputs.varyings.iter().filter(|o| o.slot != SHADING_RATE);
         let varyings = varyings.map(|o| (o.slot, v.column(o.column)[..v.count].to_vec()));
         let corner = |k: usize, i: usize| chunk.v[k].get(i).copied().unwrap_or(0);
         let primitives = (0..n).map(|i| {

@@ -65,6 +65,12 @@ fn made(program: &Program, stream: u8, slot: u16) -> Option<usize> {
     }
 }
 
+/// Whether the last stage before rasterization says how primitives are shaded: then its rate follows the planes of
+/// the fragment program's inputs.
+pub fn has_rate(program: &Program, stream: u8) -> bool {
+    made(program, stream, slot::SHADING_RATE).is_some()
+}
+
 impl Outputs {
     /// Bytes of a vertex that another stage reads.
     pub fn left(&self) -> u64 {
@@ -120,6 +126,12 @@ impl Outputs {
             let column = source.map_or(0, |s| o.column(vertex, s));
             let (flat, no_perspective) = (v.flat, v.no_perspective);
             o.varyings.push(Varying { column, slot: v.slot, flat, no_perspective, vertex: of, weight });
+        }
+        if fragment.is_some() && has_rate(vertex, stream) {
+            let column = o.column(vertex, slot::SHADING_RATE);
+            let (flat, no_perspective) = (true, false);
+            let slot = slot::SHADING_RATE;
+            o.varyings.push(Varying { column, slot, flat, no_perspective, vertex: None, weight: None });
         }
         o.primitive = o.column(vertex, slot::PRIMITIVE_ID);
         let reads = |of: fn(&Input) -> bool| fragment.is_some_and(|f| f.inputs.iter().any(|(i, _)| of(i)));

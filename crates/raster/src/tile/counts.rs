@@ -15,6 +15,8 @@ counters::names! {
         Quads,
         /// Of these, quads with a sample that is not covered.
         Partial,
+        /// Quads of fragments that they ask for, where fragments may have several pixels.
+        Coarse,
         /// Quads tested for depth or stencil before shading.
         EarlyTested,
         /// Of these, quads that could update the depth or stencil attachment.

@@ -193,6 +193,7 @@ impl<'m> Builder<'m> {
             BuiltIn::PrimitiveId => one(out, self.e.input(Input::PrimitiveId, Ty::B32)),
             BuiltIn::Layer => one(out, self.e.input(Input::Layer, Ty::B32)),
             BuiltIn::ViewportIndex => one(out, self.e.input(Input::ViewportIndex, Ty::B32)),
+            BuiltIn::ShadingRateKHR => one(out, self.e.input(Input::ShadingRate, Ty::B32)),
             BuiltIn::CoreCountARM => one(out, self.e.u32(self.opt.cores.cores)),
             BuiltIn::CoreMaxIDARM => one(out, self.e.u32(self.opt.cores.cores.max(1) - 1)),
             BuiltIn::WarpMaxIDARM => one(out, self.e.u32(self.opt.cores.warps.max(1) - 1)),

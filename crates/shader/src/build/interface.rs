@@ -437,8 +437,6 @@ impl Builder<'_> {
             (b, stage) if stage.makes_vertices() && vertex_builtin(b).is_some() => {
                 vertex_builtin(b).unwrap_or_default()
             }
-            // Fragments are of one pixel each.
-            (BuiltIn::PrimitiveShadingRateKHR, stage) if stage.makes_vertices() => return Ok(None),
             _ => return Err(unsupported(format!("the output {b:?}"))),
         };
         if s.kind.ty() != Ty::B32 {
@@ -469,6 +467,7 @@ fn vertex_builtin(b: BuiltIn) -> Option<(u16, u32)> {
         BuiltIn::PrimitiveLineIndicesEXT => (INDICES, 2),
         BuiltIn::PrimitiveTriangleIndicesEXT => (INDICES, 3),
         BuiltIn::CullPrimitiveEXT => (CULL_PRIMITIVE, 1),
+        BuiltIn::PrimitiveShadingRateKHR => (SHADING_RATE, 1),
         BuiltIn::TessLevelOuter => (TESS_OUTER, 4),
         BuiltIn::TessLevelInner => (TESS_INNER, 2),
         _ => return None,

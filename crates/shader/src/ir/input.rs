@@ -62,6 +62,8 @@ inputs! {
     PrimitiveId,
     Layer,
     ViewportIndex,
+    /// Pixels of the fragment: log2 of its width · 4 + log2 of its height (ShadingRateKHR).
+    ShadingRate,
     /// Where in the pixel this sample lies, 0 to 1 (x, y).
     SamplePosition(u8),
     /// For interpolateAt…: a varying's plane by slot: the value at the pixel's centre (divided by w where the varying

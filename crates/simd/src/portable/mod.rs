@@ -35,49 +35,48 @@ macro_rules! lanes1 {
         }
     )* };
 }
-/// As `lanes1` and so on, of what takes more than a few instructions: with SSE2 alone, a dozen to a hundred. CPUs of x86-64 that have
-/// nothing better are rare, and these would be a good part of all code for them. The functions take references: a call with arrays by
-/// value would copy them first.
+/// As `lanes1` and so on, of what takes many instructions: with SSE2 alone, dozens. CPUs of x86-64 that have nothing better are rare,
+/// and these would be a good part of all code for them.
 macro_rules! lanes1_apart {
     ($($name:ident($a:ident: $ta:ident) -> $r:ident = $e:expr;)*) => { $(
-        #[inline(always)]
+        #[cfg_attr(target_arch = "x86_64", inline(never))]
+        #[cfg_attr(not(target_arch = "x86_64"), inline(always))]
         fn $name(self, a: Self::$ta) -> Self::$r {
-            #[cfg_attr(target_arch = "x86_64", inline(never))]
-            #[cfg_attr(not(target_arch = "x86_64"), inline(always))]
-            fn apart(a: &<Portable as Simd>::$ta) -> <Portable as Simd>::$r {
-                each!(i => { let $a = a[i]; $e })
-            }
-            apart(&a)
+            each!(i => { let $a = a[i]; $e })
         }
     )* };
 }
 macro_rules! lanes2_apart {
     ($($name:ident($a:ident: $ta:ident, $b:ident: $tb:ident) -> $r:ident = $e:expr;)*) => { $(
-        #[inline(always)]
+        #[cfg_attr(target_arch = "x86_64", inline(never))]
+        #[cfg_attr(not(target_arch = "x86_64"), inline(always))]
         fn $name(self, a: Self::$ta, b: Self::$tb) -> Self::$r {
-            #[cfg_attr(target_arch = "x86_64", inline(never))]
-            #[cfg_attr(not(target_arch = "x86_64"), inline(always))]
-            fn apart(a: &<Portable as Simd>::$ta, b: &<Portable as Simd>::$tb) -> <Portable as Simd>::$r {
-                each!(i => { let ($a, $b) = (a[i], b[i]); $e })
-            }
-            apart(&a, &b)
+            each!(i => { let ($a, $b) = (a[i], b[i]); $e })
         }
     )* };
 }
 macro_rules! lanes3_apart {
     ($($name:ident($a:ident: $ta:ident, $b:ident: $tb:ident, $c:ident: $tc:ident) -> $r:ident = $e:expr;)*) => { $(
+        #[cfg_attr(target_arch = "x86_64", inline(never))]
+        #[cfg_attr(not(target_arch = "x86_64"), inline(always))]
+        fn $name(self, a: Self::$ta, b: Self::$tb, c: Self::$tc) -> Self::$r {
+            each!(i => { let ($a, $b, $c) = (a[i], b[i], c[i]); $e })
+        }
+    )* };
+}
+macro_rules! lanes2 {
+    ($($name:ident($a:ident: $ta:ident, $b:ident: $tb:ident) -> $r:ident = $e:expr;)*) => { $(
+        #[inline(always)]
+        fn $name(self, a: Self::$ta, b: Self::$tb) -> Self::$r {
+            each!(i => { let ($a, $b) = (a[i], b[i]); $e })
+        }
+    )* };
+}
+macro_rules! lanes3 {
+    ($($name:ident($a:ident: $ta:ident, $b:ident: $tb:ident, $c:ident: $tc:ident) -> $r:ident = $e:expr;)*) => { $(
         #[inline(always)]
         fn $name(self, a: Self::$ta, b: Self::$tb, c: Self::$tc) -> Self::$r {
-            #[cfg_attr(target_arch = "x86_64", inline(never))]
-            #[cfg_attr(not(target_arch = "x86_64"), inline(always))]
-            fn apart(
-                a: &<Portable as Simd>::$ta,
-                b: &<Portable as Simd>::$tb,
-                c: &<Portable as Simd>::$tc,
-            ) -> <Portable as Simd>::$r {
-                each!(i => { let ($a, $b, $c) = (a[i], b[i], c[i]); $e })
-            }
-            apart(&a, &b, &c)
+            each!(i => { let ($a, $b, $c) = (a[i], b[i], c[i]); $e })
         }
     )* };
 }
@@ -227,9 +226,6 @@ impl Simd for Portable {
     }
 
     lanes1_apart! {
-        ihigh_bytes(a: I) -> I = (a as i16 >> 8) as u16 as u32 | ((a as i32 >> 24) as u32) << 16;
-        s_to_f(a: I) -> F = a as i32 as f32;
-        fsqrt(a: F) -> F = a.sqrt();
         ffloor(a: F) -> F = whole32(a, f32::floor);
         fceil(a: F) -> F = whole32(a, f32::ceil);
         ftrunc(a: F) -> F = a.trunc();
@@ -251,12 +247,15 @@ impl Simd for Portable {
         d_to_f(a: D) -> F = a as f32;
     }
     lanes1! {
+        fsqrt(a: F) -> F = a.sqrt();
         bits(a: F) -> I = a.to_bits();
         from_bits(a: I) -> F = f32::from_bits(a);
+        s_to_f(a: I) -> F = a as i32 as f32;
         dbits(a: D) -> L = a.to_bits();
         from_dbits(a: L) -> D = f64::from_bits(a);
         lo(a: L) -> I = a as u32;
         hi(a: L) -> I = (a >> 32) as u32;
+        ihigh_bytes(a: I) -> I = (a as i16 >> 8) as u16 as u32 | ((a as i32 >> 24) as u32) << 16;
         mnot(a: M) -> M = !a;
     }
     lanes2_apart! {
@@ -287,7 +286,7 @@ impl Simd for Portable {
         leq(a: L, b: L) -> M = m(a == b);
         lgt(a: L, b: L) -> M = m(a as i64 > b as i64);
     }
-    lanes2_apart! {
+    lanes2! {
         fadd(a: F, b: F) -> F = a + b;
         fsub(a: F, b: F) -> F = a - b;
         fmul(a: F, b: F) -> F = a * b;
@@ -328,7 +327,7 @@ impl Simd for Portable {
         dsel(m: M, a: D, b: D) -> D = if m != 0 { a } else { b };
         lsel(m: M, a: L, b: L) -> L = if m != 0 { a } else { b };
     }
-    lanes3_apart! {
+    lanes3! {
         fsel(m: M, a: F, b: F) -> F = f32::from_bits((m & a.to_bits()) | (!m & b.to_bits()));
         isel(m: M, a: I, b: I) -> I = (m & a) | (!m & b);
     }

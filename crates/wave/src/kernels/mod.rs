@@ -121,12 +121,13 @@ impl Registry {
     pub fn level(&self) -> Level {
         self.level
     }
-    /// Puts kernel `K`, compiled for the table's level, at `code`.
+    /// Puts kernel `K`, compiled for the table's level, at `code`. What compiled code can have is soon compiled: then its kernel's time
+    /// does not count, and the library is smaller without its widest form.
     pub fn add<K: Run>(&mut self, code: Code) {
         let kernel = simd::form!(
             self.level,
             <K: Run> unsafe fn(st: &mut State, op: *const Op) -> *const Op = run::<_, K>;
-            cold if K::COLD, portable = plain::<K>
+            cold if K::COLD || K::RECORDING.is_some(), portable = plain::<K>
         );
         self.set(code, kernel);
         self.recordings[code.0 as usize] = K::RECORDING;

@@ -853,6 +853,12 @@ impl<'a> In<'a, vk::ResolveImageInfo2<'a>> {
     }
 }
 
+impl<'a> In<'a, vk::FragmentShadingRateAttachmentInfoKHR<'a>> {
+    pub fn fragment_shading_rate_attachment(self) -> Option<In<'a, vk::AttachmentReference2<'a>>> {
+        unsafe { self.p_fragment_shading_rate_attachment.as_ref().map(|p| In::new(p)) }
+    }
+}
+
 impl<'a> In<'a, vk::MutableDescriptorTypeListEXT<'a>> {
     pub fn descriptor_types(self) -> &'a [vk::DescriptorType] {
         unsafe { array(self.p_descriptor_types, self.descriptor_type_count as usize) }

@@ -3346,6 +3346,30 @@ pub unsafe extern "system" fn vkCmdSetExtraPrimitiveOverestimationSizeEXT(
         )
     }
 }
+pub unsafe extern "system" fn vkCmdSetFragmentShadingRateKHR(
+    command_buffer: vk::CommandBuffer,
+    p_fragment_size: *const vk::Extent2D,
+    combiner_ops: *const [vk::FragmentShadingRateCombinerOpKHR; 2],
+) {
+    if p_fragment_size.is_null() || combiner_ops.is_null() {
+        return guard::missing(c"vkCmdSetFragmentShadingRateKHR", ());
+    }
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::record::command_buffer::CommandBuffer, _>(
+            c"vkCmdSetFragmentShadingRateKHR",
+            command_buffer,
+            (),
+            |this| {
+                crate::legacy::generated::imp::cmd_set_fragment_shading_rate_khr(
+                    this,
+                    p_fragment_size,
+                    combiner_ops,
+                )
+            },
+        )
+    }
+}
 pub unsafe extern "system" fn vkCmdSetFrontFace(
     command_buffer: vk::CommandBuffer,
     front_face: vk::FrontFace,
@@ -7750,6 +7774,30 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceFormatProperties2(
         )
     }
 }
+pub unsafe extern "system" fn vkGetPhysicalDeviceFragmentShadingRatesKHR(
+    physical_device: vk::PhysicalDevice,
+    p_fragment_shading_rate_count: *mut u32,
+    p_fragment_shading_rates: *mut vk::PhysicalDeviceFragmentShadingRateKHR<'_>,
+) -> vk::Result {
+    if p_fragment_shading_rate_count.is_null() {
+        return guard::missing(c"vkGetPhysicalDeviceFragmentShadingRatesKHR", vk::Result::ERROR_UNKNOWN);
+    }
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::instance::physical_device::PhysicalDevice, _>(
+            c"vkGetPhysicalDeviceFragmentShadingRatesKHR",
+            physical_device,
+            vk::Result::ERROR_UNKNOWN,
+            |this| {
+                crate::legacy::generated::imp::get_physical_device_fragment_shading_rates_khr(
+                    this,
+                    p_fragment_shading_rate_count,
+                    p_fragment_shading_rates,
+                )
+            },
+        )
+    }
+}
 pub unsafe extern "system" fn vkGetPhysicalDeviceImageFormatProperties(
     physical_device: vk::PhysicalDevice,
     format: vk::Format,
@@ -11078,6 +11126,13 @@ pub(crate) static ENTRIES: &[Entry] = &[
         extensions: &[ext::VK_EXT_EXTENDED_DYNAMIC_STATE3, ext::VK_EXT_SHADER_OBJECT],
     },
     Entry {
+        name: c"vkCmdSetFragmentShadingRateKHR",
+        function: vkCmdSetFragmentShadingRateKHR as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[ext::VK_KHR_FRAGMENT_SHADING_RATE],
+    },
+    Entry {
         name: c"vkCmdSetFrontFace",
         function: vkCmdSetFrontFace as *const (),
         level: Level::Device,
@@ -12938,6 +12993,13 @@ pub(crate) static ENTRIES: &[Entry] = &[
         level: Level::PhysicalDevice,
         core: 0,
         extensions: &[ext::VK_KHR_GET_PHYSICAL_DEVICE_PROPERTIES2],
+    },
+    Entry {
+        name: c"vkGetPhysicalDeviceFragmentShadingRatesKHR",
+        function: vkGetPhysicalDeviceFragmentShadingRatesKHR as *const (),
+        level: Level::PhysicalDevice,
+        core: 0,
+        extensions: &[ext::VK_KHR_FRAGMENT_SHADING_RATE],
     },
     Entry {
         name: c"vkGetPhysicalDeviceImageFormatProperties",

@@ -157,6 +157,7 @@ pub(crate) static EXTENSIONS: &[Extension] = &[
     Extension { name: c"VK_KHR_external_semaphore_fd", spec_version: 1, instance: false },
     Extension { name: c"VK_KHR_format_feature_flags2", spec_version: 2, instance: false },
     Extension { name: c"VK_KHR_fragment_shader_barycentric", spec_version: 1, instance: false },
+    Extension { name: c"VK_KHR_fragment_shading_rate", spec_version: 2, instance: false },
     Extension { name: c"VK_KHR_get_memory_requirements2", spec_version: 1, instance: false },
     Extension { name: c"VK_KHR_get_physical_device_properties2", spec_version: 2, instance: true },
     Extension { name: c"VK_KHR_get_surface_capabilities2", spec_version: 1, instance: true },
@@ -381,6 +382,7 @@ pub(crate) static REQUIRED_FEATURES: &[(&str, &[&str])] = &[
     ("VK_KHR_dynamic_rendering", &["dynamicRendering"]),
     ("VK_KHR_dynamic_rendering_local_read", &["dynamicRenderingLocalRead"]),
     ("VK_KHR_fragment_shader_barycentric", &["fragmentShaderBarycentric"]),
+    ("VK_KHR_fragment_shading_rate", &["pipelineFragmentShadingRate"]),
     ("VK_KHR_global_priority", &["globalPriorityQuery"]),
     ("VK_KHR_imageless_framebuffer", &["imagelessFramebuffer"]),
     ("VK_KHR_index_type_uint8", &["indexTypeUint8"]),
@@ -604,85 +606,86 @@ pub(crate) mod id {
     pub(crate) const VK_KHR_EXTERNAL_SEMAPHORE_FD: usize = 150;
     pub(crate) const VK_KHR_FORMAT_FEATURE_FLAGS2: usize = 151;
     pub(crate) const VK_KHR_FRAGMENT_SHADER_BARYCENTRIC: usize = 152;
-    pub(crate) const VK_KHR_GET_MEMORY_REQUIREMENTS2: usize = 153;
-    pub(crate) const VK_KHR_GET_PHYSICAL_DEVICE_PROPERTIES2: usize = 154;
-    pub(crate) const VK_KHR_GET_SURFACE_CAPABILITIES2: usize = 155;
-    pub(crate) const VK_KHR_GLOBAL_PRIORITY: usize = 156;
-    pub(crate) const VK_KHR_IMAGE_FORMAT_LIST: usize = 157;
-    pub(crate) const VK_KHR_IMAGELESS_FRAMEBUFFER: usize = 158;
-    pub(crate) const VK_KHR_INCREMENTAL_PRESENT: usize = 159;
-    pub(crate) const VK_KHR_INDEX_TYPE_UINT8: usize = 160;
-    pub(crate) const VK_KHR_INTERNALLY_SYNCHRONIZED_QUEUES: usize = 161;
-    pub(crate) const VK_KHR_LINE_RASTERIZATION: usize = 162;
-    pub(crate) const VK_KHR_LOAD_STORE_OP_NONE: usize = 163;
-    pub(crate) const VK_KHR_MAINTENANCE1: usize = 164;
-    pub(crate) const VK_KHR_MAINTENANCE10: usize = 165;
-    pub(crate) const VK_KHR_MAINTENANCE11: usize = 166;
-    pub(crate) const VK_KHR_MAINTENANCE2: usize = 167;
-    pub(crate) const VK_KHR_MAINTENANCE3: usize = 168;
-    pub(crate) const VK_KHR_MAINTENANCE4: usize = 169;
-    pub(crate) const VK_KHR_MAINTENANCE5: usize = 170;
-    pub(crate) const VK_KHR_MAINTENANCE6: usize = 171;
-    pub(crate) const VK_KHR_MAINTENANCE7: usize = 172;
-    pub(crate) const VK_KHR_MAINTENANCE8: usize = 173;
-    pub(crate) const VK_KHR_MAINTENANCE9: usize = 174;
-    pub(crate) const VK_KHR_MAP_MEMORY2: usize = 175;
-    pub(crate) const VK_KHR_MULTIVIEW: usize = 176;
-    pub(crate) const VK_KHR_PERFORMANCE_QUERY: usize = 177;
-    pub(crate) const VK_KHR_PIPELINE_BINARY: usize = 178;
-    pub(crate) const VK_KHR_PIPELINE_EXECUTABLE_PROPERTIES: usize = 179;
-    pub(crate) const VK_KHR_PIPELINE_LIBRARY: usize = 180;
-    pub(crate) const VK_KHR_PRESENT_ID: usize = 181;
-    pub(crate) const VK_KHR_PRESENT_WAIT: usize = 182;
-    pub(crate) const VK_KHR_PUSH_DESCRIPTOR: usize = 183;
-    pub(crate) const VK_KHR_RAY_QUERY: usize = 184;
-    pub(crate) const VK_KHR_RAY_TRACING_MAINTENANCE1: usize = 185;
-    pub(crate) const VK_KHR_RAY_TRACING_PIPELINE: usize = 186;
-    pub(crate) const VK_KHR_RAY_TRACING_POSITION_FETCH: usize = 187;
-    pub(crate) const VK_KHR_RELAXED_BLOCK_LAYOUT: usize = 188;
-    pub(crate) const VK_KHR_ROBUSTNESS2: usize = 189;
-    pub(crate) const VK_KHR_SAMPLER_MIRROR_CLAMP_TO_EDGE: usize = 190;
-    pub(crate) const VK_KHR_SAMPLER_YCBCR_CONVERSION: usize = 191;
-    pub(crate) const VK_KHR_SEPARATE_DEPTH_STENCIL_LAYOUTS: usize = 192;
-    pub(crate) const VK_KHR_SHADER_ATOMIC_INT64: usize = 193;
-    pub(crate) const VK_KHR_SHADER_BFLOAT16: usize = 194;
-    pub(crate) const VK_KHR_SHADER_CLOCK: usize = 195;
-    pub(crate) const VK_KHR_SHADER_DRAW_PARAMETERS: usize = 196;
-    pub(crate) const VK_KHR_SHADER_EXPECT_ASSUME: usize = 197;
-    pub(crate) const VK_KHR_SHADER_FLOAT16_INT8: usize = 198;
-    pub(crate) const VK_KHR_SHADER_FLOAT_CONTROLS: usize = 199;
-    pub(crate) const VK_KHR_SHADER_FLOAT_CONTROLS2: usize = 200;
-    pub(crate) const VK_KHR_SHADER_INTEGER_DOT_PRODUCT: usize = 201;
-    pub(crate) const VK_KHR_SHADER_MAXIMAL_RECONVERGENCE: usize = 202;
-    pub(crate) const VK_KHR_SHADER_NON_SEMANTIC_INFO: usize = 203;
-    pub(crate) const VK_KHR_SHADER_QUAD_CONTROL: usize = 204;
-    pub(crate) const VK_KHR_SHADER_RELAXED_EXTENDED_INSTRUCTION: usize = 205;
-    pub(crate) const VK_KHR_SHADER_SUBGROUP_EXTENDED_TYPES: usize = 206;
-    pub(crate) const VK_KHR_SHADER_SUBGROUP_ROTATE: usize = 207;
-    pub(crate) const VK_KHR_SHADER_SUBGROUP_UNIFORM_CONTROL_FLOW: usize = 208;
-    pub(crate) const VK_KHR_SHADER_TERMINATE_INVOCATION: usize = 209;
-    pub(crate) const VK_KHR_SHADER_UNTYPED_POINTERS: usize = 210;
-    pub(crate) const VK_KHR_SPIRV_1_4: usize = 211;
-    pub(crate) const VK_KHR_STORAGE_BUFFER_STORAGE_CLASS: usize = 212;
-    pub(crate) const VK_KHR_SURFACE: usize = 213;
-    pub(crate) const VK_KHR_SURFACE_MAINTENANCE1: usize = 214;
-    pub(crate) const VK_KHR_SURFACE_PROTECTED_CAPABILITIES: usize = 215;
-    pub(crate) const VK_KHR_SWAPCHAIN: usize = 216;
-    pub(crate) const VK_KHR_SWAPCHAIN_MAINTENANCE1: usize = 217;
-    pub(crate) const VK_KHR_SWAPCHAIN_MUTABLE_FORMAT: usize = 218;
-    pub(crate) const VK_KHR_SYNCHRONIZATION2: usize = 219;
-    pub(crate) const VK_KHR_TIMELINE_SEMAPHORE: usize = 220;
-    pub(crate) const VK_KHR_UNIFIED_IMAGE_LAYOUTS: usize = 221;
-    pub(crate) const VK_KHR_UNIFORM_BUFFER_STANDARD_LAYOUT: usize = 222;
-    pub(crate) const VK_KHR_VARIABLE_POINTERS: usize = 223;
-    pub(crate) const VK_KHR_VERTEX_ATTRIBUTE_DIVISOR: usize = 224;
-    pub(crate) const VK_KHR_VULKAN_MEMORY_MODEL: usize = 225;
-    pub(crate) const VK_KHR_WAYLAND_SURFACE: usize = 226;
-    pub(crate) const VK_KHR_WORKGROUP_MEMORY_EXPLICIT_LAYOUT: usize = 227;
-    pub(crate) const VK_KHR_XCB_SURFACE: usize = 228;
-    pub(crate) const VK_KHR_XLIB_SURFACE: usize = 229;
-    pub(crate) const VK_KHR_ZERO_INITIALIZE_WORKGROUP_MEMORY: usize = 230;
-    pub(crate) const VK_NV_COOPERATIVE_MATRIX2: usize = 231;
+    pub(crate) const VK_KHR_FRAGMENT_SHADING_RATE: usize = 153;
+    pub(crate) const VK_KHR_GET_MEMORY_REQUIREMENTS2: usize = 154;
+    pub(crate) const VK_KHR_GET_PHYSICAL_DEVICE_PROPERTIES2: usize = 155;
+    pub(crate) const VK_KHR_GET_SURFACE_CAPABILITIES2: usize = 156;
+    pub(crate) const VK_KHR_GLOBAL_PRIORITY: usize = 157;
+    pub(crate) const VK_KHR_IMAGE_FORMAT_LIST: usize = 158;
+    pub(crate) const VK_KHR_IMAGELESS_FRAMEBUFFER: usize = 159;
+    pub(crate) const VK_KHR_INCREMENTAL_PRESENT: usize = 160;
+    pub(crate) const VK_KHR_INDEX_TYPE_UINT8: usize = 161;
+    pub(crate) const VK_KHR_INTERNALLY_SYNCHRONIZED_QUEUES: usize = 162;
+    pub(crate) const VK_KHR_LINE_RASTERIZATION: usize = 163;
+    pub(crate) const VK_KHR_LOAD_STORE_OP_NONE: usize = 164;
+    pub(crate) const VK_KHR_MAINTENANCE1: usize = 165;
+    pub(crate) const VK_KHR_MAINTENANCE10: usize = 166;
+    pub(crate) const VK_KHR_MAINTENANCE11: usize = 167;
+    pub(crate) const VK_KHR_MAINTENANCE2: usize = 168;
+    pub(crate) const VK_KHR_MAINTENANCE3: usize = 169;
+    pub(crate) const VK_KHR_MAINTENANCE4: usize = 170;
+    pub(crate) const VK_KHR_MAINTENANCE5: usize = 171;
+    pub(crate) const VK_KHR_MAINTENANCE6: usize = 172;
+    pub(crate) const VK_KHR_MAINTENANCE7: usize = 173;
+    pub(crate) const VK_KHR_MAINTENANCE8: usize = 174;
+    pub(crate) const VK_KHR_MAINTENANCE9: usize = 175;
+    pub(crate) const VK_KHR_MAP_MEMORY2: usize = 176;
+    pub(crate) const VK_KHR_MULTIVIEW: usize = 177;
+    pub(crate) const VK_KHR_PERFORMANCE_QUERY: usize = 178;
+    pub(crate) const VK_KHR_PIPELINE_BINARY: usize = 179;
+    pub(crate) const VK_KHR_PIPELINE_EXECUTABLE_PROPERTIES: usize = 180;
+    pub(crate) const VK_KHR_PIPELINE_LIBRARY: usize = 181;
+    pub(crate) const VK_KHR_PRESENT_ID: usize = 182;
+    pub(crate) const VK_KHR_PRESENT_WAIT: usize = 183;
+    pub(crate) const VK_KHR_PUSH_DESCRIPTOR: usize = 184;
+    pub(crate) const VK_KHR_RAY_QUERY: usize = 185;
+    pub(crate) const VK_KHR_RAY_TRACING_MAINTENANCE1: usize = 186;
+    pub(crate) const VK_KHR_RAY_TRACING_PIPELINE: usize = 187;
+    pub(crate) const VK_KHR_RAY_TRACING_POSITION_FETCH: usize = 188;
+    pub(crate) const VK_KHR_RELAXED_BLOCK_LAYOUT: usize = 189;
+    pub(crate) const VK_KHR_ROBUSTNESS2: usize = 190;
+    pub(crate) const VK_KHR_SAMPLER_MIRROR_CLAMP_TO_EDGE: usize = 191;
+    pub(crate) const VK_KHR_SAMPLER_YCBCR_CONVERSION: usize = 192;
+    pub(crate) const VK_KHR_SEPARATE_DEPTH_STENCIL_LAYOUTS: usize = 193;
+    pub(crate) const VK_KHR_SHADER_ATOMIC_INT64: usize = 194;
+    pub(crate) const VK_KHR_SHADER_BFLOAT16: usize = 195;
+    pub(crate) const VK_KHR_SHADER_CLOCK: usize = 196;
+    pub(crate) const VK_KHR_SHADER_DRAW_PARAMETERS: usize = 197;
+    pub(crate) const VK_KHR_SHADER_EXPECT_ASSUME: usize = 198;
+    pub(crate) const VK_KHR_SHADER_FLOAT16_INT8: usize = 199;
+    pub(crate) const VK_KHR_SHADER_FLOAT_CONTROLS: usize = 200;
+    pub(crate) const VK_KHR_SHADER_FLOAT_CONTROLS2: usize = 201;
+    pub(crate) const VK_KHR_SHADER_INTEGER_DOT_PRODUCT: usize = 202;
+    pub(crate) const VK_KHR_SHADER_MAXIMAL_RECONVERGENCE: usize = 203;
+    pub(crate) const VK_KHR_SHADER_NON_SEMANTIC_INFO: usize = 204;
+    pub(crate) const VK_KHR_SHADER_QUAD_CONTROL: usize = 205;
+    pub(crate) const VK_KHR_SHADER_RELAXED_EXTENDED_INSTRUCTION: usize = 206;
+    pub(crate) const VK_KHR_SHADER_SUBGROUP_EXTENDED_TYPES: usize = 207;
+    pub(crate) const VK_KHR_SHADER_SUBGROUP_ROTATE: usize = 208;
+    pub(crate) const VK_KHR_SHADER_SUBGROUP_UNIFORM_CONTROL_FLOW: usize = 209;
+    pub(crate) const VK_KHR_SHADER_TERMINATE_INVOCATION: usize = 210;
+    pub(crate) const VK_KHR_SHADER_UNTYPED_POINTERS: usize = 211;
+    pub(crate) const VK_KHR_SPIRV_1_4: usize = 212;
+    pub(crate) const VK_KHR_STORAGE_BUFFER_STORAGE_CLASS: usize = 213;
+    pub(crate) const VK_KHR_SURFACE: usize = 214;
+    pub(crate) const VK_KHR_SURFACE_MAINTENANCE1: usize = 215;
+    pub(crate) const VK_KHR_SURFACE_PROTECTED_CAPABILITIES: usize = 216;
+    pub(crate) const VK_KHR_SWAPCHAIN: usize = 217;
+    pub(crate) const VK_KHR_SWAPCHAIN_MAINTENANCE1: usize = 218;
+    pub(crate) const VK_KHR_SWAPCHAIN_MUTABLE_FORMAT: usize = 219;
+    pub(crate) const VK_KHR_SYNCHRONIZATION2: usize = 220;
+    pub(crate) const VK_KHR_TIMELINE_SEMAPHORE: usize = 221;
+    pub(crate) const VK_KHR_UNIFIED_IMAGE_LAYOUTS: usize = 222;
+    pub(crate) const VK_KHR_UNIFORM_BUFFER_STANDARD_LAYOUT: usize = 223;
+    pub(crate) const VK_KHR_VARIABLE_POINTERS: usize = 224;
+    pub(crate) const VK_KHR_VERTEX_ATTRIBUTE_DIVISOR: usize = 225;
+    pub(crate) const VK_KHR_VULKAN_MEMORY_MODEL: usize = 226;
+    pub(crate) const VK_KHR_WAYLAND_SURFACE: usize = 227;
+    pub(crate) const VK_KHR_WORKGROUP_MEMORY_EXPLICIT_LAYOUT: usize = 228;
+    pub(crate) const VK_KHR_XCB_SURFACE: usize = 229;
+    pub(crate) const VK_KHR_XLIB_SURFACE: usize = 230;
+    pub(crate) const VK_KHR_ZERO_INITIALIZE_WORKGROUP_MEMORY: usize = 231;
+    pub(crate) const VK_NV_COOPERATIVE_MATRIX2: usize = 232;
 }
 
 /// Extensions promoted to core 1.1 to 1.4: a 1.4 device can have them all.

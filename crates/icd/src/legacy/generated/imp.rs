@@ -1967,6 +1967,22 @@ pub(crate) unsafe fn cmd_set_extra_primitive_overestimation_size_ext(
 }
 
 #[inline]
+pub(crate) unsafe fn cmd_set_fragment_shading_rate_khr(
+    this: &crate::record::command_buffer::CommandBuffer,
+    p_fragment_size: *const vk::Extent2D,
+    combiner_ops: *const [vk::FragmentShadingRateCombinerOpKHR; 2],
+) {
+    // SAFETY: the application keeps Vulkan's valid usage, as the caller promises.
+    unsafe {
+        crate::record::dynamic_state::cmd_set_fragment_shading_rate_khr(
+            this,
+            &*p_fragment_size,
+            &*combiner_ops,
+        )
+    }
+}
+
+#[inline]
 pub(crate) unsafe fn cmd_set_front_face(
     this: &crate::record::command_buffer::CommandBuffer,
     front_face: vk::FrontFace,
@@ -4790,6 +4806,21 @@ pub(crate) unsafe fn get_physical_device_format_properties2(
             this,
             format,
             Fill::new(&mut *p_format_properties),
+        )
+    }
+}
+
+#[inline]
+pub(crate) unsafe fn get_physical_device_fragment_shading_rates_khr(
+    this: &crate::instance::physical_device::PhysicalDevice,
+    p_fragment_shading_rate_count: *mut u32,
+    p_fragment_shading_rates: *mut vk::PhysicalDeviceFragmentShadingRateKHR<'_>,
+) -> vk::Result {
+    // SAFETY: the application keeps Vulkan's valid usage, as the caller promises.
+    unsafe {
+        crate::instance::shading_rates::get_physical_device_fragment_shading_rates_khr(
+            this,
+            List::new(&mut *p_fragment_shading_rate_count, p_fragment_shading_rates),
         )
     }
 }

@@ -45,6 +45,7 @@ pub fn state(input: VertexInput, topology: vk::PrimitiveTopology, area: Rect) ->
         }],
         scissors: vec![area],
         depth_negative_one_to_one: false,
+        rate: Default::default(),
         raster: Raster {
             discard: false,
             depth_clamp: false,

@@ -218,6 +218,18 @@ impl Covered {
     pub fn new() -> Box<Covered> {
         Box::new(Covered { count: 0, blocks: [0; BLOCKS + 1], masks: [[0; MAX_SAMPLES]; BLOCKS + 1] })
     }
+
+    /// Puts blocks of the same 8 × 8 pixels next to each other.
+    #[cold]
+    pub fn by_area(&mut self) {
+        let n = self.count.min(BLOCKS);
+        let mut all: Vec<(u8, [u16; MAX_SAMPLES])> =
+            self.blocks[..n].iter().copied().zip(self.masks[..n].iter().copied()).collect();
+        all.sort_unstable_by_key(|(b, _)| (b >> 5, b >> 1 & 7, *b));
+        for (i, (block, masks)) in all.into_iter().enumerate() {
+            (self.blocks[i], self.masks[i]) = (block, masks);
+        }
+    }
 }
 
 impl Cover {

@@ -59,6 +59,9 @@ impl<'a> Task<'a> {
             any |= *m;
         }
         counts::rasterised(&mut self.counts, &masks[..plan.samples]);
+        if let Some(coarse) = plan.coarse.as_ref().filter(|_| plan.observed) {
+            self.count_coarse(coarse, of, block, any);
+        }
         if let Some(r) = &mut self.record
             && any != 0
         {
@@ -140,6 +143,9 @@ impl<'a> Task<'a> {
         let smooth = item.smooth().then_some(self.coverage);
         if plan.exclusive && self.packer.overlaps(block, quads(any)) {
             self.shade(item)?;
+        }
+        if plan.coarse.is_some() {
+            return self.pack_coarse(item, index, block, &masks[..plan.samples]);
         }
         let mut piece =
             Piece { prim: index, block, quads: quads(any), masks, sample: None, coverage: smooth.as_ref() };

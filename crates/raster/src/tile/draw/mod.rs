@@ -209,6 +209,9 @@ impl Task<'_> {
                 }
                 self.cover.list(s, self.covered);
             }
+            if plan.coarse.is_some() {
+                self.covered.by_area();
+            }
             if plan.depth_alone {
                 self.tested(s, of, hidden)?;
                 continue;

@@ -266,7 +266,10 @@ fn events(tile: &TileCounts, item: &Item, usage: Option<&Usage>, l2: L2) -> Coun
         return c;
     }
     let (quads, shaded) = (tile[InTile::Quads], tile[InTile::Shaded]);
-    c[Event::CoarseQuads] = quads * if item.plan.per_sample { item.plan.samples as u64 } else { 1 };
+    c[Event::CoarseQuads] = match &item.plan.coarse {
+        Some(_) => tile[InTile::Coarse],
+        None => quads * if item.plan.per_sample { item.plan.samples as u64 } else { 1 },
+    };
     if item.plan.opaque || item.plan.deferred {
         c[Event::QuadsOccluding] = shaded + tile[InTile::Hidden];
     }

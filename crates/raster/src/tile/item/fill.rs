@@ -38,12 +38,13 @@ pub enum Fill {
     InvW(u8),
     Centroid(u8),
     SampleOffset(u8),
+    ShadingRate,
     Zero,
 }
 
 impl Fill {
-    /// One per input of the program.
-    pub fn plan(p: &Program) -> Vec<Fill> {
+    /// One per input of the program. `more`: planes that follow those of its varyings.
+    pub fn plan(p: &Program, more: u32) -> Vec<Fill> {
         let find = |slot: u16| p.interface.varyings.iter().position(|v| v.slot == slot);
         p.inputs
             .iter()
@@ -75,7 +76,9 @@ impl Fill {
                 Input::SamplePosition(a) => Fill::SamplePosition(a),
                 Input::FragCoord(c) => Fill::FragCoord(c),
                 Input::FrontFacing => Fill::FrontFacing,
-                Input::PointCoord(c) => Fill::PointCoord(p.interface.varyings.len() as u32 + (c as u32 & 1)),
+                Input::PointCoord(c) => {
+                    Fill::PointCoord(p.interface.varyings.len() as u32 + more + (c as u32 & 1))
+                }
                 Input::SampleId => Fill::SampleId,
                 Input::SampleMask => Fill::SampleMask,
                 Input::HelperInvocation => Fill::Helper,
@@ -83,6 +86,7 @@ impl Fill {
                 Input::PrimitiveId => Fill::PrimitiveId,
                 Input::Layer => Fill::Layer,
                 Input::ViewportIndex => Fill::Viewport,
+                Input::ShadingRate => Fill::ShadingRate,
                 Input::ViewIndex => Fill::View,
                 Input::SubgroupLane => Fill::Lane,
                 _ => Fill::Zero,

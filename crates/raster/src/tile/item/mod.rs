@@ -1,5 +1,6 @@
 //! A draw whose geometry is done, waiting for its tiles.
 
+pub mod coarse;
 pub mod events;
 pub mod fill;
 pub mod hidden;

@@ -1,6 +1,7 @@
 //! What follows from a draw's pipeline, state and attachments: when its fragments are tested, and which paths its tiles may take.
 
 /// Samples a pixel.
+use super::coarse::Coarse;
 use super::events::Interpolated;
 use super::fill::{Fill, at_centers, of_planes};
 use crate::geometry;
@@ -62,6 +63,8 @@ pub struct Plan {
     pub needs_quads: bool,
     /// A wave may hold no quad twice: fragments read the tile, or have critical sections.
     pub exclusive: bool,
+    /// Fragments may have several pixels.
+    pub coarse: Option<Box<Coarse>>,
     /// Samples of one pixel may not be shaded at once either.
     pub pixel_interlock: bool,
     /// Hierarchical Z may reject blocks, and must be kept.
@@ -266,7 +269,8 @@ impl Plan {
         let per_sample = samples > 1
             && (none.per_sample || s.samples.min_shading.is_some_and(|m| m * samples as f32 > 1.0));
         let late_only = matches!(when, When::Never | When::Late);
-        let fills = p.fragment.as_ref().map_or(Vec::new(), |f| Fill::plan(f));
+        let rated = geometry::has_rate(p.last(), s.raster.stream as u8);
+        let fills = p.fragment.as_ref().map_or(Vec::new(), |f| Fill::plan(f, rated as u32));
         let alters_alpha = s.samples.alpha_to_one
             || s.raster.line_mode == ash::vk::LineRasterizationModeEXT::RECTANGULAR_SMOOTH;
         let late = late || alpha || none.writes_sample_mask;
@@ -298,6 +302,7 @@ impl Plan {
         let full = plain || several && !late && !alters_alpha;
         let all = s.samples.mask & (u32::MAX >> (32 - samples)) == u32::MAX >> (32 - samples);
         let untested = when == When::Never && shades && !none.early_tests;
+        let coarse = Coarse::new(p, s, sub, targets, &fills).map(Box::new);
         let deferred = replaces && waits && when == When::Early && shades && !none.writes_memory && !debugged;
         let plan = Plan {
             pipeline: p.clone(),
@@ -315,6 +320,7 @@ impl Plan {
             per_sample,
             needs_quads: none.needs_quads,
             exclusive,
+            coarse,
             pixel_interlock: none.pixel_interlock,
             hiz,
             depth_alone,
@@ -351,7 +357,7 @@ impl Plan {
             fills,
             colors,
         };
-        if targets.recorded { plan.general(none.early_tests) } else { plan }
+        if targets.recorded || plan.coarse.is_some() { plan.general(none.early_tests) } else { plan }
     }
 
     /// The same without fast paths: every fragment takes the general one, in the order of primitives.

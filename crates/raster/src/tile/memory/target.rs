@@ -10,8 +10,10 @@ use crate::pass::{Attachment, Rendering, Subpass};
 use crate::state::Rect;
 use ash::vk;
 use std::ops::Range;
+use std::sync::Arc;
 use texel::image::{Image, Packed};
 use texel::memory::poison;
+use texel::sample::ImageView;
 
 /// No framebuffer is larger (pixels).
 const MAX_SIDE: i32 = 16384;
@@ -50,6 +52,8 @@ pub struct Targets {
     uses: Vec<Vec<bool>>,
     /// The pass's subpasses, drawing to those that stand in.
     pub subpasses: Vec<Subpass>,
+    /// Views that say at which rate fragments are shaded, by attachment.
+    pub rates: Vec<Option<Arc<ImageView>>>,
     /// What stands in for what, by subpass.
     pub expanded: Vec<Expanded>,
     /// Subpasses between which the tile buffer holds each of the pass's own. All of them, but for attachments that share
@@ -67,6 +71,16 @@ pub struct Targets {
     pub observed: bool,
     /// The pass is recorded: each fragment is to come by, in order.
     pub recorded: bool,
+}
+
+/// The views of attachments that subpasses of a pass take shading rates from; nothing if there are none.
+fn rates(r: &Rendering) -> Vec<Option<Arc<ImageView>>> {
+    let says = |i: usize| r.subpasses.iter().any(|s| s.rate.is_some_and(|(a, _)| a as usize == i));
+    if r.subpasses.iter().all(|s| s.rate.is_none()) {
+        return vec![];
+    }
+    let views = r.attachments.iter().enumerate();
+    views.map(|(i, a)| a.view.clone().filter(|_| says(i))).collect()
 }
 
 impl Targets {
@@ -100,6 +114,7 @@ impl Targets {
             uses,
             list,
             own,
+            rates: rates(r),
             subpasses,
             aliased: spans.iter().any(|s| *s != all),
             spans,

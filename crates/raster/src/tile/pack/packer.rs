@@ -30,6 +30,10 @@ pub struct Packer {
     last: [u8; QUADS],
     /// Warps that take single quads.
     pub open: Open,
+    /// Of fragments of several pixels: the primitive and the area that were packed last.
+    pub area: Option<(u32, usize)>,
+    /// The same of what came out of the rasteriser, with a bit for each quad of fragments.
+    pub asked: (Option<(u32, usize)>, u16),
     touched: bool,
 }
 
@@ -109,6 +113,8 @@ impl Packer {
             places: Places::EMPTY,
             last: [0; QUADS],
             open: Open::default(),
+            area: None,
+            asked: (None, 0),
             touched: false,
         })
     }
@@ -117,6 +123,7 @@ impl Packer {
         self.count = 0;
         self.full = 0;
         self.open = Open::default();
+        self.area = None;
         if std::mem::take(&mut self.touched) {
             self.last.fill(0);
         }
@@ -160,6 +167,18 @@ impl Packer {
         (s.prims, s.pixels) = ([prim; 4], [base, base + 4, base + 8, base + 12]);
         (s.quads, s.dense, s.sample) = (quads, true, None);
         s.masks[0] = mask;
+    }
+
+    /// Adds a block to a wave with room for it, in a warp of its own; lanes by sample.
+    pub fn put_alone(&mut self, prim: u32, block: usize, masks: &[u16]) {
+        let w = self.count % WARPS;
+        let quads = crate::layout::quads(masks.iter().fold(0, |any, m| any | m));
+        self.put_block(prim, block, quads, 0);
+        self.warps[w].masks[..masks.len()].copy_from_slice(masks);
+        self.touched = true;
+        for q in (0..4).filter(|q| quads >> q & 1 != 0) {
+            self.last[block % BLOCKS * 4 + q] = w as u8 + 1;
+        }
     }
 
     /// Adds blocks from `block` on, each as [`Self::add_full`]; how many of `most` there was room for.

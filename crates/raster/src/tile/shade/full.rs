@@ -208,6 +208,7 @@ fn other<S: Simd>(
             edges: &item.batch.edges,
             grown: item.plan.grown,
             view: item.view,
+            coarse: None,
         };
         if let Some(m) = warp::mask(f, &own) {
             lanes.input_mask(i)[w] = m;

@@ -1,5 +1,6 @@
 //! Shading of what a task has packed: the inputs of fragments, the program, late tests, and writes into the tile buffer.
 
+pub mod coarse;
 pub mod direct;
 pub mod full;
 pub mod host;
@@ -72,6 +73,9 @@ impl<'a> Task<'a> {
     /// Shades what is packed, and writes it.
     #[inline(always)]
     pub(in crate::tile) fn shade(&mut self, item: &Item) -> Result<(), Stop> {
+        if let Some(c) = &item.plan.coarse {
+            return self.shade_coarse(item, c);
+        }
         shade(self.level, self, item)
     }
 
@@ -447,5 +451,6 @@ pub fn warp_of<'a, S: Simd>(s: S, item: &'a Item, slot: &'a Slot, origin: [i32; 
         edges: &item.batch.edges,
         grown: item.plan.grown,
         view: item.view,
+        coarse: None,
     }
 }

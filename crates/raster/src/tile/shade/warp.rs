@@ -30,6 +30,16 @@ pub struct Warp<'a, S: Simd> {
     pub edges: &'a [Edge],
     pub grown: i64,
     pub view: u32,
+    /// Of fragments of several pixels.
+    pub coarse: Option<&'a Sizes>,
+}
+
+/// What differs from fragments of one pixel. Their x and y are such that half a pixel further is the middle.
+pub struct Sizes {
+    /// The shading rate of each quad.
+    pub rates: [u32; 4],
+    /// Where centroid inputs are evaluated, from x and y.
+    pub centroids: [[f32; 16]; 2],
 }
 
 /// Places relative to the primitives' origins.
@@ -78,6 +88,9 @@ impl<'a, S: Simd> Warp<'a, S> {
     /// covered (or none: a helper), else the first covered sample.
     #[inline(never)]
     fn centroid(&self) -> [[f32; 16]; 2] {
+        if let Some(c) = self.coarse {
+            return c.centroids;
+        }
         let center = self.center();
         let mut o = [[center[0]; 16], [center[1]; 16]];
         if self.sample.is_some() || self.samples == 1 {
@@ -218,6 +231,10 @@ fn rare<S: Simd>(fill: Fill, warp: &Warp<S>, shared: &mut Shared<S>) -> S::I {
         Fill::Layer => warp.each_bits(|p| p.layer as u32),
         Fill::Viewport => warp.each_bits(|p| p.side.viewport() as u32),
         Fill::View => s.isplat(warp.view),
+        Fill::ShadingRate => {
+            let rates = warp.coarse.map_or([0; 4], |c| c.rates);
+            ops::i_from(s, std::array::from_fn(|l| rates[l / 4]))
+        }
         Fill::Lane => ops::i_from(s, [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15]),
         Fill::Coefficient { plane: i, k } => {
             if k == 0 {
