@@ -124,7 +124,7 @@ names! {
         QuadsRasterised,
         /// Of these, quads with a sample that is not covered.
         QuadsPartial,
-        /// Quads of 2 × 2 fragment threads: as many as rasterised quads, times the samples when shading by sample.
+        /// Quads of 2 × 2 fragment threads: as many as rasterised quads, times the samples when shading by sample, and fewer where a fragment has several pixels.
         CoarseQuads,
         /// Quads tested for depth or stencil before shading.
         QuadsEzsTested,

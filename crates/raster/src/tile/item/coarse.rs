@@ -8,7 +8,9 @@ use crate::state::{FragmentSize, GraphicsPipeline, ShadingRate, State};
 use crate::tile::memory::target::Targets;
 use ash::vk;
 use shader::interface::{DepthMode, Interface};
+use std::sync::Arc;
 use texel::image::Surface;
+use texel::sample::ImageView;
 
 /// Pixels along x and y within which a primitive's fragments have one size: a texel of the attachment covers this or a multiple.
 pub const AREA: usize = 8;
@@ -23,6 +25,8 @@ pub struct Coarse {
 
 /// The attachment's texels.
 struct Image {
+    /// Keeps the texels.
+    view: Arc<ImageView>,
     texels: Surface,
     /// First layer, and how many there are.
     layers: [u32; 2],
@@ -66,10 +70,11 @@ impl Coarse {
             return None;
         }
         let image = image.and_then(|(a, size)| {
-            let view = targets.rates.get(a as usize)?.as_ref()?;
+            let view = targets.rates.get(a as usize)?.clone()?;
             let texels = view.image.surface(vk::ImageAspectFlags::COLOR, view.range.base_mip_level)?;
             let layers = [view.range.base_array_layer, view.layers];
-            Some(Image { texels, layers, size }).filter(|i| i.texels.split.is_none() && view.samples == 1)
+            Some(Image { view, texels, layers, size })
+                .filter(|i| i.texels.split.is_none() && i.view.samples == 1)
         });
         Some(Coarse { rate: s.rate, plane, image })
     }
