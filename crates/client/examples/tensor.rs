@@ -25,7 +25,7 @@ fn main() -> Result<()> {
     }
     let sizes = Buffer::new(&context, 64)?;
     let outside = (-1f32).to_bits().into();
-    let shift = Shift { element: Element::F32, rank: 2, shift: 1, at_once: 1, outside };
+    let shift = Shift { element: Element::F32, rank: 2, shift: 1, at_once: 1, outside, in_turn: false };
     shift.run(&context, &from, &to, &sizes, (rows * columns) as u32)?;
     println!("{} x {}, shifted:", sizes.words()[0], sizes.words()[1]);
     for row in to.bytes().chunks_exact(4 * columns as usize).take(rows as usize) {

@@ -22,6 +22,7 @@ pub mod rays;
 mod scratch;
 pub mod session;
 pub mod tensor;
+pub mod tensor_sets;
 
 pub use compute::{Buffer, Kernel};
 pub use context::Context;

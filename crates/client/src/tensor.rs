@@ -3,7 +3,7 @@
 
 use crate::context::Context;
 use crate::cooperative::{Module, op, text};
-use crate::{Buffer, Error, Result};
+use crate::{Error, Result};
 use std::rc::Rc;
 
 /// What the elements are.
@@ -78,6 +78,8 @@ pub struct Shift {
     pub at_once: u32,
     /// Bits of an element.
     pub outside: u64,
+    /// Binding 0 is an array of two tensors: invocations of even number read the first one, others the second one.
+    pub in_turn: bool,
 }
 
 impl Shift {
@@ -94,8 +96,12 @@ impl Shift {
         let rank = m.constant(self.rank);
         let tensor = m.global(|id| op(4163, &[id, element, rank]));
         let pointer = m.global(|id| op(32, &[id, 0, tensor]));
+        let two = m.constant(2);
+        let array = m.global(|id| op(28, &[id, tensor, two]));
+        let to_array = m.global(|id| op(32, &[id, 0, array]));
         let tensors = [0, 1].map(|binding| {
-            let variable = m.global(|id| op(59, &[pointer, id, 0]));
+            let ty = if self.in_turn && binding == 0 { to_array } else { pointer };
+            let variable = m.global(|id| op(59, &[ty, id, 0]));
             m.decorations.extend([op(71, &[variable, 34, 0]), op(71, &[variable, 33, binding])].concat());
             variable
         });
@@ -124,9 +130,21 @@ impl Shift {
 
         let first = m.id();
         m.body.extend([op(54, &[void, main, 0, function]), op(248, &[first])].concat());
-        let [from, to] = tensors.map(|t| m.value(61, tensor, &[t]));
         let invocation_id = m.value(61, uint3, &[invocation]);
         let number = m.value(81, uint, &[invocation_id, 0]);
+        let source = match self.in_turn {
+            false => tensors[0],
+            true => {
+                let odd = m.value(137, uint, &[number, two]);
+                let place = m.value(65, pointer, &[tensors[0], odd]);
+                m.decorations.extend([op(71, &[odd, 5300]), op(71, &[place, 5300])].concat());
+                place
+            }
+        };
+        let [from, to] = [source, tensors[1]].map(|t| m.value(61, tensor, &[t]));
+        if self.in_turn {
+            m.decorations.extend(op(71, &[from, 5300]));
+        }
         // An invocation's elements, from the innermost dimension outwards.
         let at_once = m.constant(self.at_once);
         let mut rest = m.value(132, uint, &[number, at_once]);
@@ -164,8 +182,13 @@ impl Shift {
         }
         m.body.extend([op(249, &[end]), op(248, &[end]), op(253, &[]), op(56, &[])].concat());
 
-        let mut head: Vec<u32> =
-            [&[1, 4174], self.element.capabilities()].concat().iter().flat_map(|c| op(17, &[*c])).collect();
+        // Shaders' non-uniform values, and tensors chosen by them.
+        let in_turn: &[u32] = if self.in_turn { &[5301, 4175, 4176] } else { &[] };
+        let mut head: Vec<u32> = [&[1, 4174], in_turn, self.element.capabilities()]
+            .concat()
+            .iter()
+            .flat_map(|c| op(17, &[*c]))
+            .collect();
         head.extend(op(10, &text("SPV_ARM_tensors")));
         if self.element == Element::Bf16 {
             head.extend(op(10, &text("SPV_KHR_bfloat16")));
@@ -332,98 +355,5 @@ impl Drop for Tensor {
             (self.functions.destroy)(device.handle(), self.handle, std::ptr::null());
             device.free_memory(self.memory, None);
         }
-    }
-}
-
-impl Shift {
-    /// Runs it and waits. `elements`: of the second tensor.
-    pub fn run(
-        &self,
-        context: &Rc<Context>,
-        from: &Tensor,
-        to: &Tensor,
-        sizes: &Buffer,
-        elements: u32,
-    ) -> Result<()> {
-        let device = &context.device;
-        let code = self.spirv();
-        let binding = |b, ty| {
-            vk::DescriptorSetLayoutBinding::default()
-                .binding(b)
-                .descriptor_type(ty)
-                .descriptor_count(1)
-                .stage_flags(vk::ShaderStageFlags::COMPUTE)
-        };
-        let tensor = vk::DESCRIPTOR_TYPE_TENSOR_ARM;
-        let bindings =
-            [binding(0, tensor), binding(1, tensor), binding(2, vk::DescriptorType::STORAGE_BUFFER)];
-        let pool_sizes = [
-            vk::DescriptorPoolSize { ty: tensor, descriptor_count: 2 },
-            vk::DescriptorPoolSize { ty: vk::DescriptorType::STORAGE_BUFFER, descriptor_count: 1 },
-        ];
-        // SAFETY: structures outlive the calls; nothing is destroyed before the device is idle. On an error what was made before is left
-        // to the device's end.
-        unsafe {
-            let module = device
-                .create_shader_module(&vk::ShaderModuleCreateInfo::default().code(&code), None)
-                .map_err(Error::vk("vkCreateShaderModule"))?;
-            let info = vk::DescriptorSetLayoutCreateInfo::default().bindings(&bindings);
-            let layout = device
-                .create_descriptor_set_layout(&info, None)
-                .map_err(Error::vk("vkCreateDescriptorSetLayout"))?;
-            let layouts = [layout];
-            let pipeline_layout = device
-                .create_pipeline_layout(&vk::PipelineLayoutCreateInfo::default().set_layouts(&layouts), None)
-                .map_err(Error::vk("vkCreatePipelineLayout"))?;
-            let stage = vk::PipelineShaderStageCreateInfo::default()
-                .stage(vk::ShaderStageFlags::COMPUTE)
-                .module(module)
-                .name(c"main");
-            let info = [vk::ComputePipelineCreateInfo::default().stage(stage).layout(pipeline_layout)];
-            let pipeline = device
-                .create_compute_pipelines(vk::PipelineCache::null(), &info, None)
-                .map_err(|(_, r)| Error(format!("vkCreateComputePipelines: {r:?}")))?[0];
-            let info = vk::DescriptorPoolCreateInfo::default().max_sets(1).pool_sizes(&pool_sizes);
-            let pool =
-                device.create_descriptor_pool(&info, None).map_err(Error::vk("vkCreateDescriptorPool"))?;
-            let info = vk::DescriptorSetAllocateInfo::default().descriptor_pool(pool).set_layouts(&layouts);
-            let set =
-                device.allocate_descriptor_sets(&info).map_err(Error::vk("vkAllocateDescriptorSets"))?[0];
-            let views = [from.view, to.view];
-            let tensors = vk::WriteDescriptorSetTensorARM {
-                tensor_view_count: 2,
-                p_tensor_views: views.as_ptr(),
-                ..Default::default()
-            };
-            let buffer =
-                [vk::DescriptorBufferInfo { buffer: sizes.handle, offset: 0, range: vk::WHOLE_SIZE }];
-            let mut both = vk::WriteDescriptorSet::default().dst_set(set).descriptor_type(tensor);
-            both.descriptor_count = 2;
-            both.p_next = (&raw const tensors).cast();
-            let buffer = vk::WriteDescriptorSet::default()
-                .dst_set(set)
-                .dst_binding(2)
-                .descriptor_type(vk::DescriptorType::STORAGE_BUFFER)
-                .buffer_info(&buffer);
-            device.update_descriptor_sets(&[both, buffer], &[]);
-            context.run(|d, c| {
-                d.cmd_bind_pipeline(c, vk::PipelineBindPoint::COMPUTE, pipeline);
-                d.cmd_bind_descriptor_sets(
-                    c,
-                    vk::PipelineBindPoint::COMPUTE,
-                    pipeline_layout,
-                    0,
-                    &[set],
-                    &[],
-                );
-                d.cmd_dispatch(c, elements.div_ceil(self.at_once).div_ceil(64), 1, 1);
-            })?;
-            device.destroy_pipeline(pipeline, None);
-            device.destroy_descriptor_pool(pool, None);
-            device.destroy_pipeline_layout(pipeline_layout, None);
-            device.destroy_descriptor_set_layout(layout, None);
-            device.destroy_shader_module(module, None);
-        }
-        Ok(())
     }
 }

@@ -221,9 +221,9 @@ impl Load {
         (waits as u128 * (warps + self[Ask::Large]) as u128 / warps as u128) as u64
     }
 
-    /// Of so many warps at once, as many as a core holds.
-    fn resident(&self, warps: u64, core: &Core) -> u64 {
-        let room = core.warps * self[Ask::Warps].max(1) / (self[Ask::Warps] + self[Ask::Large]).max(1);
+    /// Of so many warps at once, as many as a core holds that has room for so many.
+    fn resident(&self, warps: u64, room: u64) -> u64 {
+        let room = room * self[Ask::Warps].max(1) / (self[Ask::Warps] + self[Ask::Large]).max(1);
         warps.min(room).max(1)
     }
 }
@@ -311,17 +311,49 @@ impl Job {
     }
 }
 
+/// How an application has the workgroups of a dispatch dealt to the cores (VK_ARM_scheduling_controls). 0: as the model does.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Dealing {
+    /// Workgroups that go to a core together.
+    pub batch: u64,
+    /// Batches that a core has in flight at most.
+    pub queued: u64,
+    /// Warps that a core holds at most.
+    pub warps: u64,
+}
+
+impl Dealing {
+    /// Of so many tasks, those of the core that has most.
+    fn most(&self, tasks: u64, cores: u64) -> u64 {
+        let batch = self.batch.max(1);
+        let before = tasks.div_ceil(batch).div_ceil(cores) - 1;
+        let left = tasks.saturating_sub((before * batch).saturating_mul(cores));
+        before * batch + left.min(batch)
+    }
+    /// Tasks that a core has at once at most.
+    fn at_once(&self) -> u64 {
+        match self.queued {
+            0 => u64::MAX,
+            n => n.saturating_mul(self.batch.max(1)),
+        }
+    }
+}
+
 /// Equal tasks, dealt to the cores in order.
-fn dealt(load: &Load, tasks: u64, overhead: u64, m: &Model) -> Cores {
+fn dealt(load: &Load, tasks: u64, overhead: u64, m: &Model, dealing: Dealing) -> Cores {
     if tasks == 0 {
         return Cores::default();
     }
     let warps = load[Ask::Warps].div_ceil(tasks).max(1);
     let all_waits = load.waits(m) + load[Ask::Barriers] * (warps - 1);
     // Tasks of the core that has most, and those that it has at once; a core has as many of a large one's warps as it holds.
-    let most = tasks.div_ceil(m.cores);
-    let at_once = (load.resident(u64::MAX, &m.core) / warps).clamp(1, most);
-    let resident = load.resident(at_once * warps, &m.core);
+    let most = dealing.most(tasks, m.cores);
+    let room = match dealing.warps {
+        0 => m.core.warps,
+        n => m.core.warps.min(n),
+    };
+    let at_once = (load.resident(u64::MAX, room) / warps).clamp(1, most).min(dealing.at_once());
+    let resident = load.resident(at_once * warps, room);
     let of = |n: u64, part: u64| (n as u128 * part as u128).div_ceil(tasks as u128) as u64;
     let waits = of(all_waits, at_once).div_ceil(resident) * most.div_ceil(at_once);
     let span = of(load.busy(&m.core), most).max(waits) + most * overhead;
@@ -336,15 +368,20 @@ fn dealt(load: &Load, tasks: u64, overhead: u64, m: &Model) -> Cores {
 
 /// A dispatch, or a transfer: workgroups, or stretches of 64 KiB, are its tasks.
 pub fn compute(c: &Counts, m: &Model) -> Job {
+    compute_dealt(c, m, Dealing::default())
+}
+
+/// As [`compute`], of a dispatch whose workgroups are dealt so.
+pub fn compute_dealt(c: &Counts, m: &Model, dealing: Dealing) -> Job {
     let load = Load::of(c, Phase::Compute);
-    let dealt = dealt(&load, c[Event::ComputeTasks], m.overhead.compute_task, m);
+    let dealt = dealt(&load, c[Event::ComputeTasks], m.overhead.compute_task, m, dealing);
     Job::of(c, Phase::Compute, m, dealt, 0, c[Event::ComputeJobs] * m.overhead.compute_job)
 }
 
 /// A render pass's binning.
 pub fn binning(c: &Counts, m: &Model) -> Job {
     let load = Load::of(c, Phase::Binning);
-    let cores = dealt(&load, c[Event::BinningTasks], m.overhead.binning_task, m);
+    let cores = dealt(&load, c[Event::BinningTasks], m.overhead.binning_task, m, Dealing::default());
     let jobs = c[Event::BinningJobs] * m.overhead.binning_job;
     Job { shading: cores.span, ..Job::of(c, Phase::Binning, m, cores, tiler(c, m), jobs) }
 }
@@ -471,7 +508,7 @@ fn per_task(draws: &Draw, touched: u64, m: &Model) -> u64 {
 
 /// Draws that share a core: the cycles of each.
 fn together(draws: &[Draw], load: &Load, warps: u64, m: &Model, cycles: &mut Vec<u64>) {
-    let resident = load.resident(warps, &m.core);
+    let resident = load.resident(warps, m.core.warps);
     let of = |l: &Load| l.busy(&m.core).max(l.waits(m).div_ceil(resident));
     let own: Vec<u64> = draws.iter().map(|d| of(&d.load)).collect();
     cycles.extend(share(own.into_iter(), of(load)));

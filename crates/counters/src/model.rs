@@ -2,8 +2,9 @@
 //! crate (`g720`, the default; `g610`; `g57`; `small`; `big`) or the path of another.
 
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 use std::path::Path;
-use std::sync::LazyLock;
+use std::sync::{LazyLock, Mutex};
 
 static CURRENT: LazyLock<(Model, Option<String>)> = LazyLock::new(Model::from_env);
 
@@ -286,6 +287,18 @@ impl Model {
     pub fn tile(&self, bits: u64) -> [u64; 2] {
         let pixels = ((self.core.tile_kib << 13) / bits.max(1)).clamp(TILE_LEAST, TILE_MOST).ilog2();
         [1 << pixels.div_ceil(2), 1 << (pixels / 2)]
+    }
+
+    /// The same GPU with fewer cores: 0, and more than there are, are all of them.
+    pub fn with_cores(&'static self, cores: u64) -> &'static Model {
+        /// Models made of one, by its address and their cores: no more than a model has cores.
+        static MADE: Mutex<BTreeMap<(usize, u64), &'static Model>> = Mutex::new(BTreeMap::new());
+        if cores == 0 || cores >= self.cores {
+            return self;
+        }
+        let mut made = MADE.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let key = (std::ptr::from_ref(self).addr(), cores);
+        made.entry(key).or_insert_with(|| Box::leak(Box::new(Model { cores, ..self.clone() })))
     }
 
     /// Nanoseconds of so many cycles, rounded up.

@@ -9,6 +9,7 @@ use crate::query::QueryPool;
 use crate::structure;
 use crate::trace::Trace;
 use ash::vk;
+use counters::cost::Dealing;
 use machine::bindings::Bindings;
 use machine::instrumentation::Active;
 use machine::sync::Event;
@@ -32,6 +33,8 @@ pub struct Dispatch {
     pub base: [u32; 3],
     /// Where an instrumented shader's metrics go.
     pub instrumentation: Option<Active>,
+    /// How its workgroups are dealt to the modelled cores.
+    pub dealing: Dealing,
 }
 
 #[derive(Clone, Copy, Debug)]

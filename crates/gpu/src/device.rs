@@ -57,12 +57,15 @@ struct Inner {
     next: Lookout,
     /// For the thread, once it starts.
     publisher: parking_lot::Mutex<Option<channel::Publisher>>,
+    /// Modelled cores that it uses; 0: all.
+    cores: u64,
 }
 
 impl Device {
-    /// `presents`: the application may present with it; `observed`: it is counted from the start.
+    /// `queues`: modelled cores that each uses, 0 for all; `presents`: the application may present with it; `observed`: it is counted from
+    /// the start.
     pub fn new(
-        queue_count: usize,
+        queues: &[u64],
         presents: bool,
         observed: bool,
         report: Arc<dyn Report>,
@@ -74,11 +77,12 @@ impl Device {
         crate::findings::open();
         crate::debugged::open();
         crate::remote::open();
-        let (number, publishers) = channel::open(queue_count, presents);
+        let (number, publishers) = channel::open(queues.len(), presents);
         let queues = publishers
             .into_iter()
+            .zip(queues)
             .enumerate()
-            .map(|(index, publisher)| Queue {
+            .map(|(index, (publisher, cores))| Queue {
                 inner: Arc::new(Inner {
                     index,
                     shared: shared.clone(),
@@ -89,6 +93,7 @@ impl Device {
                     latest: AtomicU64::new(1),
                     next: Lookout::default(),
                     publisher: parking_lot::Mutex::new(Some(publisher)),
+                    cores: *cores,
                 }),
                 thread: Default::default(),
             })
@@ -217,8 +222,14 @@ impl Inner {
     fn run(self: Arc<Self>, work: Receiver<Submission>, pulse: Arc<Pulse>) {
         let _mode = Mode::plain();
         let Some(publisher) = self.publisher.lock().take() else { return };
-        let mut executor =
-            Executor::new(self.index, self.shared.clone(), self.scratches.clone(), publisher, pulse.clone());
+        let mut executor = Executor::new(
+            self.index,
+            self.shared.clone(),
+            self.scratches.clone(),
+            publisher,
+            pulse.clone(),
+            self.cores,
+        );
         // Programs that wait for one often make another right after.
         let (next, mut idle) = (&self.next, None::<Instant>);
         while let Some(submission) = next.look(|| work.try_recv().ok()).or_else(|| work.recv().ok()) {

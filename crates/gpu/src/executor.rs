@@ -18,8 +18,8 @@ use crate::record;
 use crate::stripes::Stripes;
 use crate::watch::{Pulse, submission_time};
 use ash::vk;
-use counters::Counts;
 use counters::bound::Spent;
+use counters::{Counts, Model};
 use machine::count;
 use machine::facts::{self, Finder, Uses};
 use machine::lost::{Blame, Limits, Place, Told, Why};
@@ -70,6 +70,8 @@ pub struct Executor {
     pulse: Arc<Pulse>,
     /// Of a sanitised device.
     pub hazards: Option<Box<Tracker>>,
+    /// The model, with the cores only that this queue uses: what its jobs cost.
+    cores: &'static Model,
 }
 
 impl Executor {
@@ -79,10 +81,12 @@ impl Executor {
         scratches: Arc<Scratches>,
         publisher: Publisher,
         pulse: Arc<Pulse>,
+        cores: u64,
     ) -> Executor {
         Executor {
             queries: Queries::new(shared.clone()),
             hazards: Tracker::new(&shared, queue),
+            cores: shared.model.with_cores(cores),
             shared,
             scratches,
             pass: None,
@@ -442,7 +446,7 @@ impl Executor {
                 count::cleaned(&mut c, lines, self.shared.model);
                 ended.epochs.add_at(0, &c);
             }
-            let jobs = self.timed().then(|| pass_time::Jobs::new(&mut ended, self.shared.model));
+            let jobs = self.timed().then(|| pass_time::Jobs::new(&mut ended, self.cores));
             if let Some(jobs) = &jobs {
                 self.publisher.asks(|| {
                     let both = [&jobs.binning, &jobs.main];

@@ -211,3 +211,39 @@ fn swapchains_that_no_surface_has_are_refused() {
     s.end(chain);
     unsafe { s.surfaces.destroy_surface(surface, None) };
 }
+
+/// Surfaces' formats are compressed as other images of theirs are, unless a swapchain is asked to leave that
+/// (VK_EXT_image_compression_control_swapchain).
+#[test]
+fn compression_of_swapchains() {
+    use vk::ImageCompressionFlagsEXT as Flags;
+    let s = Show::new();
+    let surface = s.headless();
+    let caps = ash::khr::get_surface_capabilities2::Instance::new(crate::common::entry(), &s.instance);
+    let layouts = ash::ext::image_compression_control::Device::new(&s.instance, &s.device);
+    unsafe {
+        let info = vk::PhysicalDeviceSurfaceInfo2KHR::default().surface(surface);
+        let n = caps.get_physical_device_surface_formats2_len(s.physical, &info).unwrap();
+        let mut told = vec![vk::ImageCompressionPropertiesEXT::default(); n];
+        let mut formats: Vec<_> =
+            told.iter_mut().map(|t| vk::SurfaceFormat2KHR::default().push_next(t)).collect();
+        caps.get_physical_device_surface_formats2(s.physical, &info, &mut formats).unwrap();
+        let first = formats.iter().position(|f| f.surface_format.format == RGBA).unwrap();
+        assert_eq!(told[first].image_compression_flags, Flags::DEFAULT);
+        let good = Show::info(surface, 32, 32, RGBA, vk::PresentModeKHR::FIFO);
+        for (asked, want) in [(Flags::DEFAULT, Flags::DEFAULT), (Flags::DISABLED, Flags::DISABLED)] {
+            let mut control = vk::ImageCompressionControlEXT::default().flags(asked);
+            let chain = s.chain(&good.push_next(&mut control));
+            let part = vk::ImageSubresource2KHR::default().image_subresource(vk::ImageSubresource {
+                aspect_mask: vk::ImageAspectFlags::COLOR,
+                ..Default::default()
+            });
+            let mut told = vk::ImageCompressionPropertiesEXT::default();
+            let mut layout = vk::SubresourceLayout2KHR::default().push_next(&mut told);
+            layouts.get_image_subresource_layout2(chain.images[0], &part, &mut layout);
+            assert_eq!(told.image_compression_flags, want, "{asked:?}");
+            s.end(chain);
+        }
+        s.surfaces.destroy_surface(surface, None);
+    }
+}

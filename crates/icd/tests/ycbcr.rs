@@ -9,7 +9,7 @@ use vk::ImageAspectFlags as Aspect;
 type Row = (vk::Format, usize, [u32; 2], u64);
 
 #[rustfmt::skip]
-const FORMATS: [Row; 32] = [
+const FORMATS: [Row; 34] = [
     (vk::Format::G8B8G8R8_422_UNORM, 0, [1, 0], 1),
     (vk::Format::B8G8R8G8_422_UNORM, 0, [1, 0], 1),
     (vk::Format::G8_B8_R8_3PLANE_420_UNORM, 3, [1, 1], 1),
@@ -42,6 +42,9 @@ const FORMATS: [Row; 32] = [
     (vk::Format::G10X6_B10X6R10X6_2PLANE_444_UNORM_3PACK16, 2, [0, 0], 2),
     (vk::Format::G12X4_B12X4R12X4_2PLANE_444_UNORM_3PACK16, 2, [0, 0], 2),
     (vk::Format::G16_B16R16_2PLANE_444_UNORM, 2, [0, 0], 2),
+    // VK_ARM_format_pack: G14X2_B14X2R14X2_2PLANE_420_UNORM_3PACK16_ARM, and the same of 4:2:2.
+    (vk::Format::from_raw(1000609012), 2, [1, 1], 2),
+    (vk::Format::from_raw(1000609013), 2, [1, 0], 2),
 ];
 
 const PLANES: [Aspect; 3] = [Aspect::PLANE_0, Aspect::PLANE_1, Aspect::PLANE_2];

@@ -9,6 +9,8 @@
 //! | 2 | bytes | bytes | the sampler's name, or 0 |
 //! | 3 | 0 | 0 | 0 |
 //!
+//! A tensor's descriptor is two of these: the buffer of its elements, and its shape: a tag, and the view's name.
+//!
 //! In heaps, where there are no objects for views and samplers, an image's descriptor has the image's name and a hash of what the
 //! view was written with, and a sampler's all of its state:
 //!
@@ -21,6 +23,7 @@
 //! It is read when a shader takes it ([`wave::Host::descriptor`]). An address that is not this device's memory, a name that
 //! nothing has and a tag that is none make it the null descriptor.
 
+use crate::descriptor::TensorShape;
 use ash::vk;
 use parking_lot::RwLock;
 use std::collections::{HashMap, VecDeque};
@@ -40,6 +43,7 @@ const STORAGE: u32 = 0x7475_6604;
 const IMAGE: u32 = 0x7475_6605;
 const SAMPLER: u32 = 0x7475_6606;
 const STRUCTURE: u32 = 0x7475_6607;
+const SHAPE: u32 = 0x7475_6608;
 
 /// A uniform or storage buffer; `address` 0: null.
 pub fn buffer(address: u64, bytes: u64) -> [u64; 4] {
@@ -49,6 +53,11 @@ pub fn buffer(address: u64, bytes: u64) -> [u64; 4] {
 /// An acceleration structure; `address` 0: null.
 pub fn structure(address: u64) -> [u64; 4] {
     if address == 0 { [0; 4] } else { [STRUCTURE as u64, address, 0, 0] }
+}
+
+/// A tensor's elements, and its shape by the [name](Names) of its view; `view` 0: null.
+pub fn tensor(address: u64, bytes: u64, view: u64) -> [[u64; 4]; 2] {
+    if view == 0 { [[0; 4]; 2] } else { [buffer(address, bytes), [SHAPE as u64, view, 0, 0]] }
 }
 
 /// A uniform or storage texel buffer; `address` 0: null.
@@ -223,6 +232,7 @@ pub enum Named {
     Image(Arc<HeapViews>),
     View { sampled: Arc<ImageView>, storage: Arc<ImageView> },
     Sampler(Arc<Sampler>),
+    Shape(Arc<TensorShape>),
 }
 
 /// A device's image views and samplers by numbers that descriptors may have: a place in a list, and above it how often
@@ -279,7 +289,7 @@ impl Names {
             Named::View { sampled, storage } => {
                 Some(Arc::as_ptr(if for_storage { storage } else { sampled }))
             }
-            Named::Sampler(_) | Named::Image(_) => None,
+            _ => None,
         })
     }
 
@@ -294,7 +304,14 @@ impl Names {
     fn sampler(&self, name: u64) -> u64 {
         self.find(name, |n| match n {
             Named::Sampler(s) => Some(Arc::as_ptr(s)),
-            Named::View { .. } | Named::Image(_) => None,
+            _ => None,
+        })
+    }
+
+    fn shape(&self, name: u64) -> u64 {
+        self.find(name, |n| match n {
+            Named::Shape(s) => Some(Arc::as_ptr(s)),
+            _ => None,
         })
     }
 }
@@ -314,6 +331,10 @@ pub fn meaning(names: &Names, memory: &AddressSpace, raw: &[u64; 4], as_texels: 
             return Meaning { words: [0, 0, crate::descriptor::texels(&*view), 0], keep: Some(view) };
         }
         STRUCTURE if !as_texels => [a, 0, 0, 0],
+        SHAPE if !as_texels => match names.shape(a) {
+            0 => [0; 4],
+            shape => [shape, size_of::<TensorShape>() as u64, 0, 0],
+        },
         IMAGE if !as_texels => {
             let hash = b as u128 | (raw[3] as u128) << 64;
             [0, 0, names.heap_view(a, hash, tag >> 32 != 0), 0]

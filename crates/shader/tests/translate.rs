@@ -20,7 +20,9 @@ fn modules() -> Vec<(String, Vec<u32>)> {
     let mut out: Vec<_> = modules::below(folders).into_iter().map(|(p, words)| (name(&p), words)).collect();
     assert!(out.len() >= 20, "the modules are checked in");
     // Of instructions that Debian 12's compilers do not know.
-    let shift = |element, rank, at_once| Shift { element, rank, shift: 1, at_once, outside: 3 }.spirv();
+    let shift = |element, rank, at_once| {
+        Shift { element, rank, shift: 1, at_once, outside: 3, in_turn: rank == 3 }.spirv()
+    };
     out.push(("tensors".into(), shift(Element::F16, 3, 4)));
     out.push(("wide_tensors".into(), shift(Element::U64, 6, 1)));
     out

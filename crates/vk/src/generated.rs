@@ -1966,6 +1966,30 @@ unsafe impl Send for PhysicalDeviceMultisampledRenderToSwapchainFeaturesEXT<'_> 
 unsafe impl Sync for PhysicalDeviceMultisampledRenderToSwapchainFeaturesEXT<'_> {}
 pub type PhysicalDevicePipelineProtectedAccessFeatures<'a> =
     ash::vk::PhysicalDevicePipelineProtectedAccessFeaturesEXT<'a>;
+#[doc = "<https://registry.khronos.org/vulkan/specs/latest/man/html/VkPhysicalDeviceShaderFmaFeaturesKHR.html>"]
+#[repr(C)]
+#[derive(Copy, Clone)]
+pub struct PhysicalDeviceShaderFmaFeaturesKHR<'a> {
+    pub s_type: StructureType,
+    pub p_next: *mut c_void,
+    pub shader_fma_float16: Bool32,
+    pub shader_fma_float32: Bool32,
+    pub shader_fma_float64: Bool32,
+    pub _marker: PhantomData<&'a ()>,
+}
+impl Default for PhysicalDeviceShaderFmaFeaturesKHR<'_> {
+    fn default() -> Self {
+        // SAFETY: zero is a value of every member: numbers, null pointers and handles.
+        let zero: Self = unsafe { core::mem::zeroed() };
+        Self { s_type: Self::STRUCTURE_TYPE, ..zero }
+    }
+}
+// SAFETY: the members are those of vk.xml, in order.
+unsafe impl TaggedStructure for PhysicalDeviceShaderFmaFeaturesKHR<'_> {
+    const STRUCTURE_TYPE: StructureType = StructureType::from_raw(1000579000);
+}
+unsafe impl Send for PhysicalDeviceShaderFmaFeaturesKHR<'_> {}
+unsafe impl Sync for PhysicalDeviceShaderFmaFeaturesKHR<'_> {}
 #[doc = "<https://registry.khronos.org/vulkan/specs/latest/man/html/VkFormatProperties4KHR.html>"]
 #[repr(C)]
 #[derive(Copy, Clone)]
@@ -2341,6 +2365,54 @@ pub type BindDescriptorSetsInfo<'a> = ash::vk::BindDescriptorSetsInfoKHR<'a>;
 pub type PushConstantsInfo<'a> = ash::vk::PushConstantsInfoKHR<'a>;
 pub type PushDescriptorSetInfo<'a> = ash::vk::PushDescriptorSetInfoKHR<'a>;
 pub type PushDescriptorSetWithTemplateInfo<'a> = ash::vk::PushDescriptorSetWithTemplateInfoKHR<'a>;
+#[doc = "<https://registry.khronos.org/vulkan/specs/latest/man/html/VkPhysicalDeviceSchedulingControlsDispatchParametersPropertiesARM.html>"]
+#[repr(C)]
+#[derive(Copy, Clone)]
+pub struct PhysicalDeviceSchedulingControlsDispatchParametersPropertiesARM<'a> {
+    pub s_type: StructureType,
+    pub p_next: *mut c_void,
+    pub scheduling_controls_max_warps_count: u32,
+    pub scheduling_controls_max_queued_batches_count: u32,
+    pub scheduling_controls_max_work_group_batch_size: u32,
+    pub _marker: PhantomData<&'a ()>,
+}
+impl Default for PhysicalDeviceSchedulingControlsDispatchParametersPropertiesARM<'_> {
+    fn default() -> Self {
+        // SAFETY: zero is a value of every member: numbers, null pointers and handles.
+        let zero: Self = unsafe { core::mem::zeroed() };
+        Self { s_type: Self::STRUCTURE_TYPE, ..zero }
+    }
+}
+// SAFETY: the members are those of vk.xml, in order.
+unsafe impl TaggedStructure for PhysicalDeviceSchedulingControlsDispatchParametersPropertiesARM<'_> {
+    const STRUCTURE_TYPE: StructureType = StructureType::from_raw(1000417004);
+}
+unsafe impl Send for PhysicalDeviceSchedulingControlsDispatchParametersPropertiesARM<'_> {}
+unsafe impl Sync for PhysicalDeviceSchedulingControlsDispatchParametersPropertiesARM<'_> {}
+#[doc = "<https://registry.khronos.org/vulkan/specs/latest/man/html/VkDispatchParametersARM.html>"]
+#[repr(C)]
+#[derive(Copy, Clone)]
+pub struct DispatchParametersARM<'a> {
+    pub s_type: StructureType,
+    pub p_next: *mut c_void,
+    pub work_group_batch_size: u32,
+    pub max_queued_work_group_batches: u32,
+    pub max_warps_per_shader_core: u32,
+    pub _marker: PhantomData<&'a ()>,
+}
+impl Default for DispatchParametersARM<'_> {
+    fn default() -> Self {
+        // SAFETY: zero is a value of every member: numbers, null pointers and handles.
+        let zero: Self = unsafe { core::mem::zeroed() };
+        Self { s_type: Self::STRUCTURE_TYPE, ..zero }
+    }
+}
+// SAFETY: the members are those of vk.xml, in order.
+unsafe impl TaggedStructure for DispatchParametersARM<'_> {
+    const STRUCTURE_TYPE: StructureType = StructureType::from_raw(1000417003);
+}
+unsafe impl Send for DispatchParametersARM<'_> {}
+unsafe impl Sync for DispatchParametersARM<'_> {}
 pub type PhysicalDeviceShaderSubgroupRotateFeatures<'a> =
     ash::vk::PhysicalDeviceShaderSubgroupRotateFeaturesKHR<'a>;
 pub type PhysicalDeviceShaderExpectAssumeFeatures<'a> =
@@ -4469,6 +4541,15 @@ pub const STRUCTURE_TYPE_PERFORMANCE_COUNTER_DESCRIPTION_ARM: StructureType =
     StructureType::from_raw(1000605003);
 pub const STRUCTURE_TYPE_RENDER_PASS_PERFORMANCE_COUNTERS_BY_REGION_BEGIN_INFO_ARM: StructureType =
     StructureType::from_raw(1000605004);
+pub const STRUCTURE_TYPE_DEVICE_QUEUE_SHADER_CORE_CONTROL_CREATE_INFO_ARM: StructureType =
+    StructureType::from_raw(1000417000);
+pub const STRUCTURE_TYPE_PHYSICAL_DEVICE_SCHEDULING_CONTROLS_FEATURES_ARM: StructureType =
+    StructureType::from_raw(1000417001);
+pub const STRUCTURE_TYPE_PHYSICAL_DEVICE_SCHEDULING_CONTROLS_PROPERTIES_ARM: StructureType =
+    StructureType::from_raw(1000417002);
+pub const STRUCTURE_TYPE_DISPATCH_PARAMETERS_ARM: StructureType = StructureType::from_raw(1000417003);
+pub const STRUCTURE_TYPE_PHYSICAL_DEVICE_SCHEDULING_CONTROLS_DISPATCH_PARAMETERS_PROPERTIES_ARM:
+    StructureType = StructureType::from_raw(1000417004);
 pub const OBJECT_TYPE_SHADER_INSTRUMENTATION_ARM: ObjectType = ObjectType::from_raw(1000607000);
 pub const STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_INSTRUMENTATION_FEATURES_ARM: StructureType =
     StructureType::from_raw(1000607000);
@@ -4780,6 +4861,8 @@ pub const STRUCTURE_TYPE_PHYSICAL_DEVICE_ROBUSTNESS_2_PROPERTIES_KHR: StructureT
 pub const STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_BFLOAT16_FEATURES_KHR: StructureType =
     StructureType::from_raw(1000141000);
 pub const COMPONENT_TYPE_BFLOAT16_KHR: ComponentTypeKHR = ComponentTypeKHR::from_raw(1000141000);
+pub const STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_FMA_FEATURES_KHR: StructureType =
+    StructureType::from_raw(1000579000);
 pub const STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_RELAXED_EXTENDED_INSTRUCTION_FEATURES_KHR: StructureType =
     StructureType::from_raw(1000558000);
 pub const STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_UNTYPED_POINTERS_FEATURES_KHR: StructureType =

@@ -77,7 +77,8 @@ fn shaders(rig: &Rig) -> Found {
         for (shift, at_once) in [(0, 1), (1, 1), (3, 4), (0, 4)] {
             to.bytes_mut().fill(0xEE);
             let outside = 0x3C;
-            let program = Shift { element, rank: shape.dimensions.len() as u32, shift, at_once, outside };
+            let rank = shape.dimensions.len() as u32;
+            let program = Shift { element, rank, shift, at_once, outside, in_turn: false };
             program.run(context, &from, &to, &sizes, shape.count() as u32).map_err(text)?;
             let last = *shape.dimensions.last().unwrap_or(&1) as usize;
             let packed = Layout { dimensions: shape.dimensions.clone(), gaps: 0 };

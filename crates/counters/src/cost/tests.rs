@@ -25,6 +25,35 @@ fn arithmetic_by_the_issue_rule() {
     assert_eq!(cycles(1, 0, 0), 1);
 }
 
+/// How workgroups are dealt at an application's wish.
+#[test]
+fn dealt_workgroups() {
+    // As below: 100 workgroups of 200 stores and 20 cycles. In batches of 30 a core has one whole batch of the four; in such of 8, 81
+    // are eleven batches, and the last has one workgroup: nine of the first core.
+    let mut c = dispatch(100, 6_400);
+    c[(Phase::Compute, Unit::LsWriteFull)] = 20_000;
+    let cycles =
+        |c: &Counts, batch, queued, warps| compute_dealt(c, &g720(), Dealing { batch, queued, warps }).cycles;
+    assert_eq!(cycles(&c, 30, 0, 0), 1_000 + 30 * 220);
+    assert_eq!(cycles(&c, 200, 0, 0), 1_000 + 100 * 220);
+    let mut c = dispatch(81, 81);
+    c[(Phase::Compute, Unit::LsWriteFull)] = 81 * 200;
+    assert_eq!(cycles(&c, 8, 0, 0), 1_000 + 9 * 220);
+    // Ten workgroups of 64 warps, each of which waits 24 cycles for ten loads: 15 360 a core, of 64 warps at once 240, which are less
+    // than its 640 loads take; of eight at once 1 920.
+    let mut c = dispatch(10, 640);
+    c[(Phase::Compute, Unit::LsReadFull)] = 6_400;
+    assert_eq!(cycles(&c, 0, 0, 0), 1_000 + 640 + 20);
+    assert_eq!(cycles(&c, 0, 0, 8), 1_000 + 1_920 + 20);
+    assert_eq!(cycles(&c, 0, 0, 1_000), cycles(&c, 0, 0, 0));
+    // A hundred workgroups of a warp that waits for a hundred loads: a core's ten wait at once, 2 400 cycles; two by two five times that.
+    let mut c = dispatch(100, 100);
+    c[(Phase::Compute, Unit::LsReadFull)] = 10_000;
+    assert_eq!(cycles(&c, 0, 0, 0), 1_000 + 2_400 + 10 * 20);
+    assert_eq!(cycles(&c, 0, 2, 0), 1_000 + 5 * 2_400 + 10 * 20);
+    assert_eq!(cycles(&c, 5, 2, 0), cycles(&c, 0, 0, 0));
+}
+
 /// A dispatch of so many workgroups and warps.
 fn dispatch(tasks: u64, warps: u64) -> Counts {
     let mut c = Counts::default();

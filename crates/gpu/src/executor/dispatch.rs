@@ -8,7 +8,8 @@ use crate::command::Dispatch;
 use crate::exclusive;
 use crate::record;
 use ash::vk;
-use counters::{Counts, Curve, Event, Phase, cost};
+use counters::cost::{self, Dealing};
+use counters::{Counts, Curve, Event, Phase};
 use machine::facts::{Uses, how};
 use machine::host::DeviceHost;
 use machine::instrumentation::{Blocks, Work};
@@ -112,7 +113,7 @@ impl Executor {
         let work = || Work { label: self.place.labels().joined(), workload: name(), draw: None };
         let active = instrumented.map(|(object, result)| object.at(*result, work));
         blocks.add_to(&self.shared.model.core, active.as_ref(), 0, vk::ShaderStageFlags::COMPUTE);
-        let model = shared.model;
+        let model = self.cores;
         let counted = |mut usage: wave::Usage| {
             usage.fare_as(&wave::Usage::default());
             let mut units = count::units(&usage);
@@ -129,7 +130,8 @@ impl Executor {
             to.shader(f, program, &d.bindings, how::COMPUTE_READ, how::COMPUTE_WRITE);
         });
         let kind = WorkloadKind::Dispatch;
-        let order = self.computed(kind, usage.into_inner(), counted, name, &d.pipeline.title, uses);
+        let order =
+            self.computed((kind, d.dealing), usage.into_inner(), counted, name, &d.pipeline.title, uses);
         if let Some((to, line)) = found {
             let (label, name) = (self.place.labels().joined(), name());
             record::dispatch(to, self.told("dispatch", order, &label, &name), &line);
@@ -146,7 +148,7 @@ impl Executor {
     /// the process's records.
     pub(super) fn computed(
         &mut self,
-        kind: WorkloadKind,
+        (kind, dealing): (WorkloadKind, Dealing),
         mut usage: wave::Usage,
         counted: impl Fn(wave::Usage) -> Counts,
         name: impl Fn() -> String,
@@ -162,7 +164,7 @@ impl Executor {
             }),
             None => (counted(usage), Curve::default()),
         };
-        let job = cost::compute(&counts, model);
+        let job = cost::compute_dealt(&counts, self.cores, dealing);
         let names = || (name(), MadeBy::of(std::slice::from_ref(title)));
         let mut executed = self.publisher.executed(self.place.labels(), names);
         channel::traced(&executed, &self.shared.rays_begun.take());

@@ -61,7 +61,7 @@ impl Executor {
             l2.stream((moved.read + moved.written).div_ceil(counters::model::LINE));
         }
         let counts = count::transfer(moved, [0; 2]);
-        let job = cost::compute(&counts, model);
+        let job = cost::compute(&counts, self.cores);
         let mut executed = self.publisher.executed(self.place.labels(), || (name.into(), MadeBy::default()));
         executed.uses = self.uses(|_, to| to.anything |= how::TRANSFER_READ | how::TRANSFER_WRITE);
         let (kind, phase) = (Transfer::Structure, Phase::Compute);

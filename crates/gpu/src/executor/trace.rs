@@ -6,6 +6,7 @@ use crate::exclusive;
 use crate::record;
 use crate::trace::{MAX_RAYS, Refused, Trace, launch};
 use ash::vk;
+use counters::cost::Dealing;
 use counters::{Counts, Event, Phase};
 use machine::count;
 use machine::facts::how;
@@ -79,7 +80,14 @@ impl Executor {
         };
         // Shaders and what their records name are not followed.
         let uses = self.uses(|_, to| to.anything |= how::COMPUTE_READ | how::COMPUTE_WRITE);
-        let order = self.computed(WorkloadKind::Trace, usage, counted, name, &t.pipeline.title, uses);
+        let order = self.computed(
+            (WorkloadKind::Trace, Dealing::default()),
+            usage,
+            counted,
+            name,
+            &t.pipeline.title,
+            uses,
+        );
         if let Some(to) = self.recording() {
             record::command(
                 to,

@@ -51,13 +51,13 @@ impl Executor {
                 // Nobody is told how long it takes while nobody looks.
                 let mut job = Job::default();
                 if observed {
-                    job = cost::main(&counts, &[], &covered.weights, 0, model).job;
+                    job = cost::main(&counts, &[], &covered.weights, 0, self.cores).job;
                     // What reads does so by a small shader, which runs as long as its cores work.
                     job.exec = if moved.read > 0 { job.core } else { 0 };
                 }
                 (Phase::Main, job, Some(covered.weights))
             }
-            None => (Phase::Compute, cost::compute(&counts, model), None),
+            None => (Phase::Compute, cost::compute(&counts, self.cores), None),
         };
         let mut executed = self.publisher.executed(self.place.labels(), || (name.into(), MadeBy::default()));
         executed.uses = self.uses(|f, to| touches(c, f, to));

@@ -7,6 +7,7 @@ use crate::descriptor::descriptor_layout;
 use crate::device::Device;
 use crate::memory::image_view::ImageView;
 use crate::memory::sampler::Sampler;
+use crate::memory::tensor::TensorView;
 use machine::descriptor_memory as form;
 use std::ffi::c_void;
 use vk::DescriptorType as Type;
@@ -45,6 +46,14 @@ fn view(device: &Device, v: vk::ImageView) -> u64 {
 
 pub(crate) fn get_descriptor_ext(device: &Device, info: In<vk::DescriptorGetInfoEXT>, out: OutSlice<u8>) {
     let (ty, data) = (info.ty, info.data);
+    if ty == vk::DESCRIPTOR_TYPE_TENSOR_ARM {
+        let tensor = info.find::<vk::DescriptorGetTensorInfoARM>().map(|t| t.tensor_view);
+        let view = tensor.filter(|t| *t != vk::TensorViewARM::null());
+        let view = view.and_then(|t| device.object::<TensorView>(t));
+        let words = view.map_or([[0; 4]; 2], |v| v.words(device));
+        return out
+            .copy(words.as_flattened().iter().flat_map(|w| w.to_ne_bytes()).collect::<Vec<_>>().as_slice());
+    }
     // SAFETY: valid usage: the union has the pointer that the type asks for, which is null or leads to what its type says.
     let words = unsafe {
         let image = |i: *const vk::DescriptorImageInfo| i.as_ref().map_or(0, |i| view(device, i.image_view));

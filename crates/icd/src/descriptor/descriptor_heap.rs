@@ -32,6 +32,8 @@ fn description(info: In<vk::ImageViewCreateInfo>) -> Answer<u128> {
     min_lod.map(|m| m.min_lod.to_bits()).hash(&mut h);
     let sliced = info.find::<vk::ImageViewSlicedCreateInfoEXT>();
     sliced.map(|s| (s.slice_offset, s.slice_count)).hash(&mut h);
+    let decoded = info.find::<vk::ImageViewASTCDecodeModeEXT>();
+    decoded.map(|d| d.decode_mode.as_raw()).hash(&mut h);
     let usage = info.find::<vk::ImageViewUsageCreateInfo>();
     usage.map(|u| u.usage.as_raw()).hash(&mut h);
     ycbcr_conversion::named(info.find())?.hash(&mut h);

@@ -140,6 +140,26 @@ pub(crate) fn create_device(
     result
 }
 
+/// Modelled cores that each queue uses (VK_ARM_scheduling_controls); 0: all.
+fn cores(physical: &PhysicalDevice, info: In<vk::DeviceCreateInfo>) -> Answer<Vec<u64>> {
+    let all = info.find::<vk::DeviceQueueShaderCoreControlCreateInfoARM>();
+    let mut cores = vec![];
+    for q in info.queue_create_infos() {
+        let own = q.find::<vk::DeviceQueueShaderCoreControlCreateInfoARM>();
+        let asked = own.or(all).map(|c| u64::from(c.shader_core_count));
+        let there = counters::model::current().cores;
+        if let Some(n) = asked.filter(|n| *n == 0 || *n > there) {
+            debug::error(
+                physical,
+                &format!("vkCreateDevice: shaderCoreCount is {n}; there are {there} cores"),
+            );
+            return Err(vk::Result::ERROR_INITIALIZATION_FAILED);
+        }
+        cores.extend((0..q.queue_count).map(|_| asked.unwrap_or(0)));
+    }
+    Ok(cores)
+}
+
 /// Features with which a device's counters can be seen. (Timestamps need none: queries are created for them.)
 const OBSERVE: [&str; 3] =
     ["performanceCounterQueryPools", "performanceCountersByRegion", "shaderInstrumentation"];
@@ -173,14 +193,14 @@ fn new(physical: &PhysicalDevice, info: In<vk::DeviceCreateInfo>) -> Answer<Devi
             return Err(vk::Result::ERROR_INITIALIZATION_FAILED);
         }
     }
-    let count: u32 = asked.iter().map(|q| q.queue_count).sum();
+    let cores = cores(physical, info)?;
     let instance = physical.instance.clone();
     let report = Arc::new(crate::instance::Reporter(instance));
     let presents = extensions.has(c"VK_KHR_swapchain");
     let s = settings::get();
     let told = [&s.counters, &s.capture, &s.instrument].iter().any(|path| path.is_some());
     let observed = told || OBSERVE.iter().any(|f| features.has(f));
-    let gpu = gpu::device::Device::new(count as usize, presents, observed, report)?;
+    let gpu = gpu::device::Device::new(&cores, presents, observed, report)?;
     let (threads, level) = (gpu.shared.pool.threads(), gpu.shared.level);
     debug::say(physical, debug::Level::Info, &format!("a device of {threads} threads, kernels {level:?}"));
     let inner = Arc::new(Inner {

@@ -51,6 +51,8 @@ pub(crate) const MAX_INDIRECT_SET: u32 = 4096;
 pub(crate) const MAX_INDIRECT_SEQUENCES: u32 = 1 << 20;
 /// maxIndirectCommandsTokenCount
 pub(crate) const MAX_INDIRECT_TOKENS: u32 = 128;
+/// Workgroups that an application may have dealt to a core together.
+pub(crate) const MAX_BATCH: u32 = 65535;
 /// maxIndirectCommandsTokenOffset, maxIndirectCommandsIndirectStride
 pub(crate) const MAX_INDIRECT_STRIDE: u32 = 2048;
 /// supportedIndirectCommandsInputModes

@@ -87,6 +87,8 @@ pub(crate) static PROPERTIES: &[(&str, Value)] = &[
     ("residencyAlignedMipSize", Bool(false)),
     ("residencyNonResidentStrict", Bool(true)),
     // 1.1
+    // BLAKE3 of the words, cut to half its length.
+    ("shaderModuleIdentifierAlgorithmUUID", Bytes(b"tuff-blake3-0001")),
     ("deviceUUID", Bytes(&DEVICE_UUID)),
     ("driverUUID", Bytes(&DRIVER_UUID)),
     ("deviceLUID", Bytes(&[0; 8])),
@@ -225,6 +227,9 @@ pub(crate) static PROPERTIES: &[(&str, Value)] = &[
         "rayTracingInvocationReorderReorderingHint",
         U32(vk::RayTracingInvocationReorderModeEXT::NONE.as_raw() as u32),
     ),
+    // Cores by queue, and the parameters of dispatches.
+    ("schedulingControlsFlags", U64(3)),
+    ("schedulingControlsMaxWorkGroupBatchSize", U32(MAX_BATCH)),
     ("maxTensorDimensionCount", U32(tensor::MAX_RANK)),
     ("maxTensorElements", U64(MAX_BYTES)),
     ("maxPerDimensionTensorElements", U64(MAX_BYTES)),
@@ -311,8 +316,8 @@ pub(crate) static PROPERTIES: &[(&str, Value)] = &[
     ("samplerYcbcrConversionCount", U32(1)),
     ("sparseDescriptorHeaps", Bool(true)),
     ("protectedDescriptorHeaps", Bool(false)),
-    // Tensors are not reported.
-    ("tensorDescriptorSize", U64(0)),
+    // Elements and shape; of descriptor buffers only, for heaps have no tensors ([`fill`]).
+    ("tensorDescriptorSize", U64(2 * DESCRIPTOR_BYTES as u64)),
     ("tensorDescriptorAlignment", U64(0)),
     ("tensorCaptureReplayOpaqueDataSize", U64(0)),
     ("tensorCaptureReplayDescriptorDataSize", U64(0)),
@@ -490,7 +495,9 @@ fn modelled(name: &str) -> Option<Value> {
         "texelRate" => core.texels,
         "fmaRate" => core.fma_lanes,
         "shaderCoreCount" => model.cores,
-        "shaderWarpsPerCore" => core.warps,
+        "shaderWarpsPerCore"
+        | "schedulingControlsMaxWarpsCount"
+        | "schedulingControlsMaxQueuedBatchesCount" => core.warps,
         "deviceName" => return Some(Str(&DEVICE_NAME)),
         // A bit each, as far as there are bits; a model has a core at least.
         "shaderCoreMask" => return Some(U64(u64::MAX >> (64 - model.cores.clamp(1, 64)))),
@@ -526,10 +533,14 @@ pub(crate) fn fill(properties: &mut Fill<vk::PhysicalDeviceProperties2>) {
         let _ = p.copy_dst_layouts().fill(&HOST_COPY_LAYOUTS);
     }
     for s in properties.chain() {
+        // SAFETY: a structure of the chain.
+        let heap_of_tensors = unsafe { (*s).s_type }
+            == vk::STRUCTURE_TYPE_PHYSICAL_DEVICE_DESCRIPTOR_HEAP_TENSOR_PROPERTIES_ARM;
         // SAFETY: `sType` says what structure it is, and so which members it has.
         unsafe {
             for m in structure((*s).s_type).map_or(&[][..], |known| known.members) {
-                if let Some(v) = value(m.name).filter(|_| !LISTS.contains(&m.name)) {
+                let value = if heap_of_tensors { Some(U64(0)) } else { value(m.name) };
+                if let Some(v) = value.filter(|_| !LISTS.contains(&m.name)) {
                     v.write(s.cast(), m);
                 }
             }

@@ -30,26 +30,7 @@ pub(crate) fn optimal(f: &FormatInfo) -> F {
     if !f.image() {
         return F::empty();
     }
-    if f.requires_conversion() {
-        let planes = texel::format::planar(f.format).is_some();
-        return F::TRANSFER_SRC
-            | F::TRANSFER_DST
-            | F::HOST_IMAGE_TRANSFER_EXT
-            | F::SAMPLED_IMAGE
-            | F::SAMPLED_IMAGE_FILTER_LINEAR
-            | CONVERSION
-            | when(planes, F::DISJOINT);
-    }
-    F::TRANSFER_SRC
-        | F::TRANSFER_DST
-        | when(f.convertible(), CONVERSION)
-        | F::HOST_IMAGE_TRANSFER_EXT
-        | vk::FORMAT_FEATURE_2_COPY_IMAGE_INDIRECT_DST_BIT_KHR
-        | when(f.sampled(), F::SAMPLED_IMAGE)
-        | when(f.filterable(), F::SAMPLED_IMAGE_FILTER_LINEAR)
-        | when(f.minmax(), F::SAMPLED_IMAGE_FILTER_MINMAX)
-        | when(f.sampled() && f.has_depth(), F::SAMPLED_IMAGE_DEPTH_COMPARISON)
-        | when(f.blit_src(), F::BLIT_SRC)
+    let drawn = when(f.blit_src(), F::BLIT_SRC)
         | when(f.blit_dst(), F::BLIT_DST)
         | when(
             f.storage(),
@@ -59,7 +40,28 @@ pub(crate) fn optimal(f: &FormatInfo) -> F {
         | when(f.color_attachment(), F::COLOR_ATTACHMENT)
         | when(f.blendable(), F::COLOR_ATTACHMENT_BLEND)
         | when(f.depth_stencil(), F::DEPTH_STENCIL_ATTACHMENT)
-        | when(f.format == vk::Format::R8_UINT, F::FRAGMENT_SHADING_RATE_ATTACHMENT_KHR)
+        | when(f.format == vk::Format::R8_UINT, F::FRAGMENT_SHADING_RATE_ATTACHMENT_KHR);
+    if f.requires_conversion() {
+        let planes = texel::format::planar(f.format).is_some();
+        return F::TRANSFER_SRC
+            | F::TRANSFER_DST
+            | F::HOST_IMAGE_TRANSFER_EXT
+            | F::SAMPLED_IMAGE
+            | F::SAMPLED_IMAGE_FILTER_LINEAR
+            | CONVERSION
+            | drawn
+            | when(planes, F::DISJOINT);
+    }
+    F::TRANSFER_SRC
+        | F::TRANSFER_DST
+        | drawn
+        | when(f.convertible(), CONVERSION)
+        | F::HOST_IMAGE_TRANSFER_EXT
+        | vk::FORMAT_FEATURE_2_COPY_IMAGE_INDIRECT_DST_BIT_KHR
+        | when(f.sampled(), F::SAMPLED_IMAGE)
+        | when(f.filterable(), F::SAMPLED_IMAGE_FILTER_LINEAR)
+        | when(f.minmax(), F::SAMPLED_IMAGE_FILTER_MINMAX)
+        | when(f.sampled() && f.has_depth(), F::SAMPLED_IMAGE_DEPTH_COMPARISON)
 }
 
 /// With linear tiling: colour formats only.
@@ -244,6 +246,7 @@ pub(crate) fn image_properties(
 fn block_3d(format: vk::Format) -> bool {
     (vk::Format::BC1_RGB_UNORM_BLOCK..=vk::Format::BC7_SRGB_BLOCK).contains(&format)
         || (vk::Format::ASTC_4X4_UNORM_BLOCK..=vk::Format::ASTC_12X12_SRGB_BLOCK).contains(&format)
+        || texel::format::block::is_astc_hdr(format)
 }
 
 pub(crate) fn get_physical_device_image_format_properties2(

@@ -1,6 +1,6 @@
 //! VkImageView.
 
-use crate::base::answer::{Answer, created};
+use crate::base::answer::{Answer, created, invalid};
 use crate::base::given::{Call, Doomed, In, Out};
 use crate::base::object::Object;
 use crate::device::Device;
@@ -49,9 +49,17 @@ pub(crate) fn get<'a>(call: impl Call<'a>, view: vk::ImageView) -> Option<Arc<te
 pub(crate) fn new(image: &Arc<texel::image::Image>, info: In<vk::ImageViewCreateInfo>) -> Answer<ImageView> {
     let min_lod = info.find::<vk::ImageViewMinLodCreateInfoEXT>().map_or(0.0, |m| m.min_lod);
     let conversion = crate::memory::ycbcr_conversion::named(info.find())?;
+    let mut own = *info;
+    match info.find::<vk::ImageViewASTCDecodeModeEXT>().map(|m| m.decode_mode) {
+        None | Some(vk::Format::R16G16B16A16_SFLOAT) => {}
+        Some(vk::Format::R8G8B8A8_UNORM) => own.format = texel::format::decoded_to_bytes(info.format),
+        Some(mode) => {
+            return Err(invalid(&format!("vkCreateImageView: {mode:?} is no supported decode mode")));
+        }
+    }
     let view = || match &conversion {
-        Some(c) => texel::sample::ImageView::converted(image.clone(), &info, min_lod, c),
-        None => texel::sample::ImageView::new(image.clone(), &info, min_lod),
+        Some(c) => texel::sample::ImageView::converted(image.clone(), &own, min_lod, c),
+        None => texel::sample::ImageView::new(image.clone(), &own, min_lod),
     };
     let sliced = match info.find::<vk::ImageViewSlicedCreateInfoEXT>() {
         Some(s) => Some(Arc::new(view()?.sliced(s.slice_offset, s.slice_count))),

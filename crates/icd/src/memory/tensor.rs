@@ -7,8 +7,9 @@ use crate::device::Device;
 use crate::instance::physical_device::{PhysicalDevice, external_memory};
 use crate::memory::{Memory, buffer};
 use machine::descriptor::{Descriptor, TensorShape};
+use machine::descriptor_memory::{self, Named};
 use machine::tensor::Shape;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// What a tensor's memory is used for, as that of a buffer.
 const USAGE: vk::BufferUsageFlags = vk::BufferUsageFlags::from_raw(
@@ -29,6 +30,8 @@ impl Object for Tensor {
 pub struct TensorView {
     gpu: Arc<texel::buffer::Buffer>,
     shape: Arc<TensorShape>,
+    /// Its name in descriptor buffers, once it was wanted there.
+    name: OnceLock<u64>,
 }
 
 impl Object for TensorView {
@@ -39,6 +42,12 @@ impl TensorView {
     /// Of the elements and of the shape, as they follow each other in a set.
     pub(crate) fn descriptors(&self) -> [Descriptor; 2] {
         [Descriptor::buffer(&self.gpu, 0, vk::WHOLE_SIZE), Descriptor::shape(self.shape.clone())]
+    }
+    /// The same in a descriptor buffer.
+    pub(crate) fn words(&self, device: &Device) -> [[u64; 4]; 2] {
+        let (address, bytes) = self.gpu.range(0, vk::WHOLE_SIZE);
+        let name = *self.name.get_or_init(|| device.names().add(Named::Shape(self.shape.clone())));
+        descriptor_memory::tensor(address as u64, bytes, name)
     }
 }
 
@@ -104,13 +113,18 @@ pub(crate) fn create_tensor_view_arm(
         Some((_, shape)) if machine::tensor::element_bytes(info.format) != Some(shape.element) => {
             Err(invalid("vkCreateTensorViewARM: elements of another size than the tensor's"))
         }
-        Some((gpu, shape)) => Ok(TensorView { gpu, shape: Arc::new(TensorShape(shape.words())) }),
+        Some((gpu, shape)) => {
+            Ok(TensorView { gpu, shape: Arc::new(TensorShape(shape.words())), name: OnceLock::new() })
+        }
     };
     created(out, made)
 }
 
 pub(crate) fn destroy_tensor_view_arm(device: &Device, view: Doomed<TensorView>) {
     if let Some(v) = view.destroy() {
+        if let Some(&name) = v.name.get() {
+            device.names().remove(name);
+        }
         device.quarantine.keep(Box::new(v.shape), &device.gpu);
     }
 }

@@ -3,6 +3,7 @@
 use crate::base::answer::{Answer, invalid};
 use crate::base::chain;
 use crate::base::given::{Call, In, List, OutSlice};
+use crate::base::hash;
 use crate::device::Device;
 use crate::device::measured::stage_name;
 use crate::instance::limits::SUBGROUP_SIZE;
@@ -31,6 +32,31 @@ pub(crate) fn get_pipeline_executable_properties_khr(
         chain::write_str(&mut o.description, &text);
         o.subgroup_size = SUBGROUP_SIZE;
     })
+}
+
+/// # Safety
+/// `out` is a structure of those that the command knows, or null.
+pub(crate) unsafe fn get_pipeline_properties_ext(
+    _: &Device,
+    info: In<vk::PipelineInfoKHR>,
+    out: *mut vk::BaseOutStructure,
+) -> vk::Result {
+    let Some(p) = info.object::<Pipeline>(info.pipeline) else { return vk::Result::ERROR_UNKNOWN };
+    // SAFETY: null, or the beginning of a structure.
+    let kind = unsafe { out.as_ref().map(|o| o.s_type) };
+    if kind != Some(vk::StructureType::PIPELINE_PROPERTIES_IDENTIFIER_EXT) {
+        return invalid(
+            "vkGetPipelinePropertiesEXT: pPipelineProperties is no VkPipelinePropertiesIdentifierEXT",
+        );
+    }
+    // The same on every run: the programs, what decides how they are compiled, and how the pipeline was created.
+    let shared = p.shared();
+    let mut bytes = shared.flags.as_raw().to_le_bytes().to_vec();
+    shared.stages.iter().for_each(|e| bytes.extend(e.key.to_le_bytes()));
+    // SAFETY: it is such a structure.
+    let out = unsafe { &mut *out.cast::<vk::PipelinePropertiesIdentifierEXT>() };
+    out.pipeline_identifier = hash::bytes(&bytes).to_be_bytes();
+    vk::Result::SUCCESS
 }
 
 /// The executable that is asked about, if its pipeline was created with `flag` (or is of such as `command` answers

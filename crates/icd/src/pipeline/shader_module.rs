@@ -2,11 +2,13 @@
 
 use crate::base::answer::{Answer, created};
 use crate::base::chain;
-use crate::base::given::{Call, Doomed, In, Out};
+use crate::base::given::{Call, Doomed, Fill, In, Out};
 use crate::base::hash;
 use crate::base::object::Object;
 use crate::device::Device;
 pub(crate) use crate::device::code::Code;
+use parking_lot::Mutex;
+use std::collections::VecDeque;
 use std::sync::Arc;
 
 pub struct ShaderModule {
@@ -66,11 +68,56 @@ pub(crate) fn of_stage(stage: In<vk::PipelineShaderStageCreateInfo>) -> Answer<A
     Ok(code)
 }
 
-/// A module, or SPIR-V in its chain (VK_KHR_maintenance5).
+/// Modules of which the process keeps the code after their identifier was asked for: pipelines may be made of it, though the modules are gone.
+const IDENTIFIED: usize = 512;
+static KNOWN: Mutex<VecDeque<Arc<Code>>> = Mutex::new(VecDeque::new());
+
+fn identify(mut out: Fill<vk::ShaderModuleIdentifierEXT>, hash: u128) {
+    out.identifier_size = size_of_val(&hash) as u32;
+    out.identifier[..size_of_val(&hash)].copy_from_slice(&hash.to_be_bytes());
+}
+
+pub(crate) fn get_shader_module_identifier_ext(
+    device: &Device,
+    module: vk::ShaderModule,
+    out: Fill<vk::ShaderModuleIdentifierEXT>,
+) {
+    let Some(module) = device.object::<ShaderModule>(module) else { return };
+    identify(out, module.code.hash);
+    let mut known = KNOWN.lock();
+    known.retain(|c| c.hash != module.code.hash);
+    known.truncate(IDENTIFIED - 1);
+    known.push_front(module.code.clone());
+}
+
+pub(crate) fn get_shader_module_create_info_identifier_ext(
+    _: &Device,
+    info: In<vk::ShaderModuleCreateInfo>,
+    out: Fill<vk::ShaderModuleIdentifierEXT>,
+) {
+    // SAFETY: `code_size` bytes (valid usage).
+    let bytes = unsafe { std::slice::from_raw_parts(info.p_code.cast::<u8>(), info.code_size / 4 * 4) };
+    identify(out, hash::bytes(bytes));
+}
+
+/// The code that an identifier names, as long as the process has it.
+fn identified(identifier: &[u8]) -> Answer<Arc<Code>> {
+    let hash = identifier.try_into().map(u128::from_be_bytes).ok();
+    let known = KNOWN.lock();
+    let found = known.iter().find(|c| Some(c.hash) == hash);
+    found.cloned().ok_or(vk::Result::PIPELINE_COMPILE_REQUIRED)
+}
+
+/// A module, SPIR-V in its chain (VK_KHR_maintenance5), or what names a module (VK_EXT_shader_module_identifier).
 fn code_of(stage: In<vk::PipelineShaderStageCreateInfo>) -> Answer<Arc<Code>> {
     if stage.module != vk::ShaderModule::null() {
         let module = stage.object::<ShaderModule>(stage.module).ok_or(vk::Result::ERROR_UNKNOWN)?;
         return Ok(module.code.clone());
+    }
+    if let Some(i) = stage.find::<vk::PipelineShaderStageModuleIdentifierCreateInfoEXT>()
+        && i.identifier_size > 0
+    {
+        return identified(i.identifier());
     }
     match stage.find::<vk::ShaderModuleCreateInfo>() {
         Some(info) => parse(info),

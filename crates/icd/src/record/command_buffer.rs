@@ -10,6 +10,7 @@ use crate::pipeline::draw_settings;
 use crate::record::bind::BindPoint;
 use crate::record::descriptor_heaps;
 use crate::record::draw::Graphics;
+use counters::cost::Dealing;
 use gpu::command::{Command, CommandList, Dependency, Tie};
 use machine::bindings::{HeapRange, Push};
 use machine::instrumentation::{Active, Instrumentation};
@@ -56,6 +57,8 @@ pub(crate) struct Recorder {
     /// There was no memory for some of them.
     short: bool,
     pub compute: BindPoint,
+    /// How the workgroups of dispatches are dealt to cores.
+    pub dealing: Dealing,
     pub graphics: BindPoint,
     pub rays: BindPoint,
     /// Addresses of the descriptor buffers; 0: none.
@@ -85,6 +88,7 @@ impl Default for Recorder {
             depth: 0,
             short: false,
             compute: Default::default(),
+            dealing: Default::default(),
             graphics: Default::default(),
             rays: Default::default(),
             descriptor_buffers: Default::default(),

@@ -1,18 +1,22 @@
 //! Compute dispatches.
 
+use crate::base::debug;
+use crate::base::given::In;
+use crate::instance::limits::MAX_BATCH;
 use crate::pipeline::PipelineKind;
 use crate::record::command_buffer::{CommandBuffer, Recorder};
+use counters::cost::Dealing;
 use gpu::command::{Command, Dispatch};
 
 /// The bound compute pipeline with everything bound to it.
 pub(super) fn prepare(r: &mut Recorder, base: [u32; 3]) -> Option<Box<Dispatch>> {
     let instrumentation = r.instrumented();
     let Some(pipeline) = r.compute.pipeline.clone() else {
-        crate::base::debug::log_error("vkCmdDispatch without a bound compute pipeline");
+        debug::log_error("vkCmdDispatch without a bound compute pipeline");
         return None;
     };
     let PipelineKind::Compute(shader) = &pipeline.kind else {
-        crate::base::debug::log_error("vkCmdDispatch with a graphics pipeline");
+        debug::log_error("vkCmdDispatch with a graphics pipeline");
         return None;
     };
     let bindings = r.compute.bindings(&pipeline, &r.push, r.heaps);
@@ -21,7 +25,24 @@ pub(super) fn prepare(r: &mut Recorder, base: [u32; 3]) -> Option<Box<Dispatch>>
         bindings,
         base,
         instrumentation: instrumentation.or_else(|| pipeline.measured.clone()),
+        dealing: r.dealing,
     }))
+}
+
+pub(crate) fn cmd_set_dispatch_parameters_arm(b: &CommandBuffer, info: In<vk::DispatchParametersARM>) {
+    let i = info;
+    let warps = counters::model::current().core.warps;
+    let [batch, queued, most] =
+        [i.work_group_batch_size, i.max_queued_work_group_batches, i.max_warps_per_shader_core]
+            .map(u64::from);
+    if batch > MAX_BATCH.into() || queued > warps || most > warps {
+        return debug::log_error(&format!(
+            "vkCmdSetDispatchParametersARM: {batch} workgroups a batch, {queued} batches and {most} warps a core; \
+             {MAX_BATCH}, {warps} and {warps} are the limits"
+        ));
+    }
+    let Some(mut r) = b.recording() else { return };
+    r.dealing = Dealing { batch, queued, warps: most };
 }
 
 pub(crate) fn cmd_dispatch_base(

@@ -81,6 +81,7 @@ impl Chooser {
                     bindings: compute.bindings(pipeline, &self.push, self.heaps),
                     base: [0; 3],
                     instrumentation,
+                    dealing: Default::default(),
                 })))
             }
             PipelineKind::Graphics(g) => {

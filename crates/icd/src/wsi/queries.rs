@@ -2,10 +2,12 @@
 
 use super::pixels::FORMATS;
 use super::surface::{MAX_EXTENT, Place, Surface};
+use super::swapchain;
 use crate::base::answer::{Answer, code};
 use crate::base::given::{Call, Fill, In, List, Out};
 use crate::device::Device;
 use crate::instance::physical_device::{PhysicalDevice, family};
+use crate::memory::image;
 use vk::CompositeAlphaFlagsKHR as Alpha;
 use vk::ImageUsageFlags as U;
 use vk::PresentModeKHR as Mode;
@@ -172,8 +174,13 @@ pub(crate) fn get_physical_device_surface_formats2_khr(
     out: List<vk::SurfaceFormat2KHR>,
 ) -> vk::Result {
     let all = formats(device);
-    on(device, info.surface, |_| Ok(out.fill_with(all.len(), |mut f, i| f.surface_format = all[i])))
-        .unwrap_or_else(|e| e)
+    on(device, info.surface, |_| {
+        Ok(out.fill_with(all.len(), |mut f, i| {
+            f.surface_format = all[i];
+            image::tell_compression(f.find(), swapchain::may_be_packed(all[i].format));
+        }))
+    })
+    .unwrap_or_else(|e| e)
 }
 
 pub(crate) fn get_physical_device_surface_present_modes_khr(

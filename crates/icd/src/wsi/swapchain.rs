@@ -68,6 +68,18 @@ fn image_info<'a>(info: &vk::SwapchainCreateInfoKHR<'a>) -> vk::ImageCreateInfo<
     }
 }
 
+/// Whether the images of a swapchain of this format are compressed, if the application does not ask for others.
+pub(super) fn may_be_packed(format: vk::Format) -> bool {
+    let info = vk::SwapchainCreateInfoKHR {
+        image_format: format,
+        image_extent: vk::Extent2D { width: 1, height: 1 },
+        image_array_layers: 1,
+        image_usage: vk::ImageUsageFlags::COLOR_ATTACHMENT,
+        ..Default::default()
+    };
+    texel::format::info(format).is_some_and(|f| texel::image::may_be_packed(&image_info(&info), f))
+}
+
 /// What an application may not ask for; a line about the first such thing.
 fn check(info: &vk::SwapchainCreateInfoKHR) -> Result<(), String> {
     let e = info.image_extent;
@@ -132,6 +144,7 @@ fn new(device: &Device, info: In<vk::SwapchainCreateInfoKHR>) -> Answer<Swapchai
         return Err(vk::Result::ERROR_OUT_OF_DEVICE_MEMORY);
     }
     let image_info = image_info(&info);
+    let uncompressed = crate::memory::image::uncompressed(info.find());
     let windowed = matches!(target.place, Place::Window(_));
     let mut images = Vec::new();
     let mut memory = Vec::new();
@@ -139,6 +152,9 @@ fn new(device: &Device, info: In<vk::SwapchainCreateInfoKHR>) -> Answer<Swapchai
         let mut image = texel::image::Image::new(device.space(), &image_info)?;
         image.watch(raster::layout::TILE as u32, true);
         image.presented = true;
+        if uncompressed {
+            image.packed = None;
+        }
         let m = Memory::new(device, image.size(), windowed)?;
         if !image.bind(Bound { memory: m.gpu.clone(), offset: 0 }) {
             return Err(vk::Result::ERROR_OUT_OF_DEVICE_MEMORY);

@@ -37,16 +37,24 @@ impl Show {
             ash::khr::swapchain_mutable_format::NAME.as_ptr(),
             ash::khr::present_id::NAME.as_ptr(),
             ash::khr::present_wait::NAME.as_ptr(),
+            ash::ext::image_compression_control::NAME.as_ptr(),
+            ash::ext::image_compression_control_swapchain::NAME.as_ptr(),
         ];
         let mut v12 = vk::PhysicalDeviceVulkan12Features::default().timeline_semaphore(true);
         let mut ids = vk::PhysicalDevicePresentIdFeaturesKHR::default().present_id(true);
         let mut waits = vk::PhysicalDevicePresentWaitFeaturesKHR::default().present_wait(true);
+        let mut compression =
+            vk::PhysicalDeviceImageCompressionControlFeaturesEXT::default().image_compression_control(true);
+        let mut of_swapchains = vk::PhysicalDeviceImageCompressionControlSwapchainFeaturesEXT::default()
+            .image_compression_control_swapchain(true);
         let info = vk::DeviceCreateInfo::default()
             .queue_create_infos(&queues)
             .enabled_extension_names(&names)
             .push_next(&mut v12)
             .push_next(&mut ids)
-            .push_next(&mut waits);
+            .push_next(&mut waits)
+            .push_next(&mut compression)
+            .push_next(&mut of_swapchains);
         // SAFETY (here and below): handles are alive, structures outlive the calls.
         unsafe {
             let device = instance.create_device(physical, &info, None).expect("a device is made");

@@ -179,6 +179,7 @@ impl Builder<'_> {
             }
             Op::FMul => self.map2(i, Float, Float, Emit::fmul)?,
             Op::FDiv => self.map2(i, Float, Float, Emit::fdiv)?,
+            Op::FmaKHR => self.componentwise(i, 3, Float, 3, |e, s, x| e.fused(s, [x[0], x[1], x[2]]))?,
             Op::FRem => self.float2(i, Bin::FRem)?,
             Op::FMod => {
                 // The remainder toward zero may be a denormal where the result is none: y less of it.

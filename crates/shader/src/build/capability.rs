@@ -47,6 +47,7 @@ fn supported(c: Capability) -> bool {
             | BFloat16CooperativeMatrixKHR
             | Float8CooperativeMatrixEXT
             | CooperativeMatrixKHR
+            | FMAKHR
             | TensorsARM
             | StorageTensorArrayDynamicIndexingARM
             | StorageTensorArrayNonUniformIndexingARM

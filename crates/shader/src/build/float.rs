@@ -105,6 +105,31 @@ impl Emit {
         let v = self.fma(a, b, c);
         self.round(s, v)
     }
+    /// OpFmaKHR: a · b + c, rounded once. (Of 64 bits to nearest only: the device has it of 16 and 32.)
+    pub fn fused(&mut self, s: Sk, x: [Value; 3]) -> Value {
+        let zeroward = self.zeroward(s);
+        let [a, b, c] = match s {
+            Sk::F64 => x,
+            Sk::F32 if !zeroward => x,
+            // A product of theirs is exact in f64. So is the sum of halves, where what it lacks could change a half.
+            _ => x.map(|v| self.un(Un::F32ToF64, v)),
+        };
+        let exact = std::mem::replace(&mut self.exact, true);
+        let v = match s {
+            Sk::F16 | Sk::F32 if zeroward => {
+                let product = self.bin(Bin::FMul, a, b);
+                let sum = self.sum_toward_zero(product, c);
+                self.narrow_toward_zero(s, sum)
+            }
+            Sk::F16 => {
+                let sum = self.fma(a, b, c);
+                self.un(Un::F64ToF16, sum)
+            }
+            _ => self.fma(a, b, c),
+        };
+        self.exact = exact;
+        v
+    }
     fn two_steps(&mut self, s: Sk, a: Value, b: Value, c: Value) -> Value {
         let p = self.fmul(s, a, b);
         self.fadd(s, p, c)
@@ -289,6 +314,7 @@ pub(crate) fn is_float_instruction(op: Op) -> bool {
             | Op::FRem
             | Op::FMod
             | Op::FNegate
+            | Op::FmaKHR
             | Op::Dot
             | Op::VectorTimesScalar
             | Op::MatrixTimesScalar
@@ -364,6 +390,77 @@ mod tests {
     fn product(a: f64, b: f64) -> Exact {
         let (a, b) = (exact(a), exact(b));
         Exact { negative: a.negative != b.negative, m: a.m * b.m, e: a.e + b.e }
+    }
+
+    /// x · y + z of numbers of 32 bits or fewer.
+    fn fused(x: f64, y: f64, z: f64) -> Exact {
+        let short = |mut n: Exact| {
+            let zeros = n.m.trailing_zeros().min(127) as i32;
+            (n.m, n.e) = (n.m >> zeros, n.e + zeros);
+            n
+        };
+        let (a, b) = (short(product(x, y)), short(exact(z)));
+        let (a, b) = if a.m == 0 || (b.m != 0 && a.e < b.e) { (b, a) } else { (a, b) };
+        // Far below, only whether there is something counts.
+        let gap = (a.e - b.e).clamp(0, 75);
+        let low = match b.m {
+            0 => 0,
+            _ if a.e - b.e > 75 => 1,
+            m => m as i128,
+        };
+        let signed = |m: i128, n: bool| if n { -m } else { m };
+        let total = signed((a.m as i128) << gap, a.negative) + signed(low, b.negative);
+        Exact { negative: total < 0, m: total.unsigned_abs(), e: a.e - gap }
+    }
+
+    /// As [`cut`], to the nearest, or the even one of two; `max` rounded up is infinity.
+    fn nearest(x: Exact, digits: i32, least: i32, max: f64) -> f64 {
+        let length = 128 - x.m.leading_zeros() as i32;
+        let drop = (length - digits).max(least - x.e).clamp(0, 127);
+        let (kept, rest) = (x.m >> drop, x.m & ((1 << drop) - 1));
+        let half = if drop == 0 { 0 } else { 1u128 << (drop - 1) };
+        let up = drop > 0 && (rest > half || rest == half && kept & 1 == 1);
+        let whole = Exact { m: kept + up as u128, e: x.e + drop, negative: x.negative };
+        let r = cut(whole, digits + 1, least, f64::INFINITY);
+        if r.abs() > max { f64::INFINITY.copysign(r) } else { r }
+    }
+
+    /// OpFmaKHR rounds once, in either mode; also near ties, and where most of it cancels out.
+    #[test]
+    fn fused_operations_round_once() {
+        let mut r = random::Random::default();
+        for round in 0..60_000u32 {
+            let s = [Sk::F16, Sk::F32][round as usize % 2];
+            let number = |bits: u64| match s {
+                Sk::F32 => {
+                    let e = if bits & 1 == 0 { (bits >> 1) % 255 } else { 110 + (bits >> 1) % 40 };
+                    f32::from_bits(((bits >> 32) as u32 & !(0xFF << 23)) | (e as u32) << 23) as f64
+                }
+                _ => {
+                    let bits = eval::un(Un::BitsToF16, Ty::B32, bits & 0x83FF | ((bits >> 16) % 31) << 10);
+                    f32::from_bits(bits.expect("exact") as u32) as f64
+                }
+            };
+            let (digits, least, max) =
+                if s == Sk::F16 { (11, -24, 65504.0) } else { (24, -149, f32::MAX as f64) };
+            let (x, y) = (number(r.u64()), number(r.u64()));
+            let z = match round % 5 {
+                // What cancels the product, and the least number besides a product.
+                0 => -cut(product(x, y), digits, least, max),
+                1 => 2f64.powi(least),
+                _ => number(r.u64()),
+            };
+            for zeroward in [false, true] {
+                let mut e = Emit::new(64);
+                e.modes.set(s.bits(), |m| m.toward_zero = zeroward);
+                let operands = [x, y, z].map(|n| e.float(s.ty(), n));
+                let v = e.fused(s, operands);
+                let got = f32::from_bits(e.as_const(v).expect("folded") as u32) as f64;
+                let round = if zeroward { cut } else { nearest };
+                let want = round(fused(x, y, z), digits, least, max);
+                assert!(got == want, "{s:?} {zeroward}: {x:e} · {y:e} + {z:e} is {got:e}, not {want:e}");
+            }
+        }
     }
 
     #[test]

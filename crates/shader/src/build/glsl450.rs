@@ -180,17 +180,18 @@ impl<'m> Builder<'m> {
     }
 
     /// `n` operands of one kind, componentwise, to the same kind.
-    fn componentwise(
+    pub(crate) fn componentwise(
         &mut self,
         i: &Code,
+        word: usize,
         class: Class,
         n: usize,
         f: impl Fn(&mut Emit, Sk, &[Value]) -> Value,
     ) -> Result<()> {
-        let (s, first, count) = self.numeric(i, 5, class)?;
+        let (s, first, count) = self.numeric(i, word, class)?;
         let mut at = [first, 0, 0];
         for (k, a) in at.iter_mut().enumerate().take(n).skip(1) {
-            let (t, start, m) = self.numeric(i, 5 + k, class)?;
+            let (t, start, m) = self.numeric(i, word + k, class)?;
             if t != s || m != count {
                 return Err(i.bad("operands of different types"));
             }
@@ -210,7 +211,7 @@ impl<'m> Builder<'m> {
         Ok(())
     }
     fn floats(&mut self, i: &Code, n: usize, f: impl Fn(&mut Emit, Sk, &[Value]) -> Value) -> Result<()> {
-        self.componentwise(i, Class::Float, n, f)
+        self.componentwise(i, 5, Class::Float, n, f)
     }
     /// As `floats`, for functions that 64-bit floats do not have.
     fn narrow(&mut self, i: &Code, n: usize, f: impl Fn(&mut Emit, Sk, &[Value]) -> Value) -> Result<()> {
@@ -218,7 +219,7 @@ impl<'m> Builder<'m> {
         if s == Sk::F64 {
             return Err(i.bad("not defined for 64-bit floats"));
         }
-        self.componentwise(i, Class::Float, n, f)
+        self.componentwise(i, 5, Class::Float, n, f)
     }
     /// The lesser or greater of two: by `plain` where the result for NaN and for zeros of two signs is free, or right because one
     /// operand is a constant; else by `whole`, which minds them.
@@ -241,10 +242,10 @@ impl<'m> Builder<'m> {
         })
     }
     fn ints(&mut self, i: &Code, n: usize, f: impl Fn(&mut Emit, Sk, &[Value]) -> Value) -> Result<()> {
-        self.componentwise(i, Class::Int, n, f)
+        self.componentwise(i, 5, Class::Int, n, f)
     }
     fn signed(&mut self, i: &Code, n: usize, f: impl Fn(&mut Emit, &[Value]) -> Value) -> Result<()> {
-        self.componentwise(i, Class::Int, n, |e, s, x| {
+        self.componentwise(i, 5, Class::Int, n, |e, s, x| {
             let mut y = [x[0]; 3];
             for (k, &v) in x.iter().enumerate() {
                 y[k] = e.sext(s, v);

@@ -461,6 +461,7 @@ pub fn convert_class(t: [u32; 4], from: ChannelClass, to: ChannelClass) -> [u32;
 
 #[cfg(test)]
 mod tests {
+    use super::super::pack::Pack as _;
     use super::super::{all, info, kernels::*};
     use super::*;
 
@@ -485,6 +486,14 @@ mod tests {
         assert_eq!(enc(vk::Format::R8_SINT, [-300i32 as u32, 0, 0, 0]), [0x80]);
         assert_eq!(enc(vk::Format::X8_D24_UNORM_PACK32, raw([1.0, 0.0, 0.0, 0.0])), [255, 255, 255, 0]);
         assert_eq!(enc(vk::Format::R10X6_UNORM_PACK16, raw([1.0, 0.0, 0.0, 0.0])), [0xc0, 0xff]);
+        // VK_ARM_format_pack: numbers in the high bits of 16.
+        assert_eq!(enc(vk::Format::R14X2_UNORM_PACK16_ARM, raw([1.0, 0.0, 0.0, 0.0])), [0xfc, 0xff]);
+        assert_eq!(enc(vk::Format::R10X6_UINT_PACK16_ARM, [5, 0, 0, 0]), [0x40, 0x01]);
+        assert_eq!(enc(vk::Format::R12X4G12X4_UINT_2PACK16_ARM, [5000, 1, 0, 0]), [0xf0, 0xff, 0x10, 0]);
+        assert_eq!(
+            enc(vk::Format::R14X2G14X2B14X2A14X2_UINT_4PACK16_ARM, [1, 2, 3, 16383]),
+            [4, 0, 8, 0, 12, 0, 0xfc, 0xff]
+        );
         assert_eq!(enc(vk::Format::A8_UNORM_KHR, half), [64]);
         assert_eq!(enc(vk::Format::B10G11R11_UFLOAT_PACK32, raw([1.0, 0.0, 0.0, 0.0])), [0xc0, 3, 0, 0]);
         let mut t = [[0; 4]];

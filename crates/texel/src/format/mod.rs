@@ -12,10 +12,12 @@
 //! for every normalised, scaled and floating format, `u32` for UINT, `i32` for SINT. Missing channels read as 0, 0, 0
 //! and one.
 
+mod astc_bytes;
 pub mod block;
 pub mod codec;
 pub mod kernels;
 pub mod num;
+mod pack;
 pub mod pixels;
 pub mod plan;
 mod planar;
@@ -23,6 +25,7 @@ mod table;
 mod warp;
 pub mod wave;
 
+pub use astc_bytes::decoded_to_bytes;
 pub use codec::{Codec, TexelKind};
 pub use planar::{MEMORY_PLANES, PLANE_ASPECTS, Packed422, Planar, packed422, planar, plane_index};
 
@@ -122,7 +125,7 @@ impl Component {
 }
 
 /// One row of the format table.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 pub struct FormatInfo {
     pub format: vk::Format,
     /// Name without the `VK_FORMAT_` prefix.
@@ -243,7 +246,8 @@ impl FormatInfo {
             && (raw >= vk::Format::G8B8G8R8_422_UNORM.as_raw()
                 && raw <= vk::Format::G16_B16_R16_3PLANE_444_UNORM.as_raw()
                 || raw >= vk::Format::G8_B8R8_2PLANE_444_UNORM.as_raw()
-                    && raw <= vk::Format::G16_B16R16_2PLANE_444_UNORM.as_raw())
+                    && raw <= vk::Format::G16_B16R16_2PLANE_444_UNORM.as_raw()
+                || raw >= <vk::Format as pack::Pack>::G14X2_B14X2R14X2_2PLANE_420_UNORM_3PACK16_ARM.as_raw())
     }
 
     /// A block is two texels that share something (4:2:2), which cannot be written or read one by one.
@@ -337,7 +341,7 @@ pub fn info(format: vk::Format) -> Option<&'static FormatInfo> {
 
 /// Every format of the table.
 pub fn all() -> &'static [FormatInfo] {
-    &table::TABLE
+    &table::TABLE[..table::ROWS.len()]
 }
 
 #[cfg(test)]

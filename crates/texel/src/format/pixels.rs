@@ -70,7 +70,7 @@ impl PixelKind {
             (NumClass::Unorm, 1 | 2 | 4, ..=16) if first(1) => K::Unorm1,
             (NumClass::Unorm, 2 | 4, ..=16) if first(2) => K::Unorm2,
             (NumClass::Unorm, 1 | 2 | 4, ..=16) => K::Unorm4,
-            (NumClass::Unorm, 8, 16) if first(4) => K::Unorm16x4,
+            (NumClass::Unorm, 8, ..=16) if first(4) => K::Unorm16x4,
             (NumClass::Srgb, 1, 8) => K::Srgb1,
             (NumClass::Srgb, 2, 8) => K::Srgb2,
             (NumClass::Srgb, 4, 8) => K::Srgb4,
@@ -283,10 +283,8 @@ impl<C: Colors, const N: usize> Pixels for One<C, N> {
     }
 }
 
-/// Four codes of sixteen bits.
+/// Four codes of up to sixteen bits, each in sixteen.
 pub struct Wide16;
-
-const WIDE: [f32; 2] = step(0xFFFF);
 
 impl Pixels for Wide16 {
     const CHANNELS: usize = 4;
@@ -303,21 +301,22 @@ impl Pixels for Wide16 {
         unsafe { put(s, p, raw, 2) };
     }
     #[inline(always)]
-    fn decode<S: Simd>(s: S, _: &Codes, raw: &[S::I; 4]) -> [S::F; 4] {
+    fn decode<S: Simd>(s: S, k: &Codes, raw: &[S::I; 4]) -> [S::F; 4] {
         let w = ops::apart(s, [raw[0], raw[1]]);
         let mut out = nothing(s);
         for c in 0..4 {
-            let code = s.iand(ops::shr(s, w[c / 2], 16 * (c % 2) as u32), s.isplat(0xFFFF));
-            out[c] = s.from_bits(decode(s, Coding::Unorm, 16, WIDE, code));
+            let code = s.iand(ops::shr(s, w[c / 2], k.shift[c]), s.isplat(k.most[c]));
+            out[c] = s.from_bits(decode(s, Coding::Unorm, 16, k.step[c], code));
         }
         out
     }
     #[inline(always)]
-    fn encode<S: Simd>(s: S, _: &Codes, v: &[S::F; 4]) -> [S::I; 4] {
+    fn encode<S: Simd>(s: S, k: &Codes, v: &[S::F; 4]) -> [S::I; 4] {
         let mut w = [s.isplat(0); 2];
         for c in 0..4 {
-            let code = encode(s, Coding::Unorm, 16, s.bits(v[c]));
-            w[c / 2] = s.ior(w[c / 2], ops::shl(s, code, 16 * (c % 2) as u32));
+            let unit = s.fmin_raw(s.fmax_raw(v[c], s.fsplat(0.0)), s.fsplat(1.0));
+            let code = s.f_to_s_raw(s.fadd(s.fmul(unit, s.fsplat(k.most[c] as f32)), s.fsplat(0.5)));
+            w[c / 2] = s.ior(w[c / 2], ops::shl(s, code, k.shift[c]));
         }
         let [a, b] = ops::together(s, w);
         [a, b, a, b]

@@ -3,6 +3,7 @@
 //! Source: Vulkan specification, "Compatible Formats of Planes of Multi-Planar Formats", "Formats Requiring Sampler Y′CBCR
 //! Conversion for VK_IMAGE_ASPECT_COLOR_BIT Image Views".
 
+use super::pack::Pack as _;
 use super::{FormatInfo, NumClass, info};
 use ash::vk;
 
@@ -74,6 +75,8 @@ static PLANAR: &[Planar] = planar! {
     G10X6_B10X6R10X6_2PLANE_444_UNORM_3PACK16: [R10X6_UNORM_PACK16, R10X6G10X6_UNORM_2PACK16], [0, 0];
     G12X4_B12X4R12X4_2PLANE_444_UNORM_3PACK16: [R12X4_UNORM_PACK16, R12X4G12X4_UNORM_2PACK16], [0, 0];
     G16_B16R16_2PLANE_444_UNORM: [R16_UNORM, R16G16_UNORM], [0, 0];
+    G14X2_B14X2R14X2_2PLANE_420_UNORM_3PACK16_ARM: [R14X2_UNORM_PACK16_ARM, R14X2G14X2_UNORM_2PACK16_ARM], [1, 1];
+    G14X2_B14X2R14X2_2PLANE_422_UNORM_3PACK16_ARM: [R14X2_UNORM_PACK16_ARM, R14X2G14X2_UNORM_2PACK16_ARM], [1, 0];
 };
 
 #[rustfmt::skip]
@@ -118,10 +121,9 @@ impl FormatInfo {
     /// Whether colour aspects of images of the format can only be seen through a sampler's Y′CbCr conversion. Such images are flat, of one
     /// level and one sample.
     pub fn requires_conversion(&self) -> bool {
-        matches!(
-            self.format,
-            vk::Format::R10X6G10X6B10X6A10X6_UNORM_4PACK16 | vk::Format::R12X4G12X4B12X4A12X4_UNORM_4PACK16
-        ) || self.subsamples()
+        // (R10X6G10X6B10X6A10X6 does not: VK_EXT_rgba10x6_formats.)
+        self.format == vk::Format::R12X4G12X4B12X4A12X4_UNORM_4PACK16
+            || self.subsamples()
             || planar(self.format).is_some()
     }
 

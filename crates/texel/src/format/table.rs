@@ -10,7 +10,8 @@
 //! rows of several planes give the first.
 //! Sources: Vulkan specification, chapter "Formats" (definition and mandatory features), registry `<formats>`.
 
-use super::{Caps, FormatInfo, NumClass, TexelKind};
+use super::pack::Pack as _;
+use super::{Caps, FormatInfo, NumClass, TexelKind, astc_bytes};
 use ash::vk;
 
 macro_rules! rows {
@@ -22,11 +23,20 @@ macro_rules! rows {
     };
 }
 
-pub(super) static TABLE: [FormatInfo; 226] = ROWS;
+/// All rows, and after them those of `astc_bytes`.
+pub(super) static TABLE: [FormatInfo; ROWS.len() + astc_bytes::COUNT] = {
+    let mut all = [ROWS[0]; ROWS.len() + astc_bytes::COUNT];
+    let (mut i, rows) = (0, ROWS);
+    while i < all.len() {
+        all[i] = if i < rows.len() { rows[i] } else { astc_bytes::row(i - rows.len(), &rows) };
+        i += 1;
+    }
+    all
+};
 
 /// Core formats 1..=184 in order of value, then those of extensions and later versions, ascending too.
 #[rustfmt::skip]
-pub(super) const ROWS: [FormatInfo; 226] = rows! {
+pub(super) const ROWS: [FormatInfo; 254] = rows! {
     R4G4_UNORM_PACK8,                   1,  1,1,   Unorm,   "g4r4",              "SLRWCB";
     R4G4B4A4_UNORM_PACK16,              2,  1,1,   Unorm,   "a4b4g4r4",          "SLRWCB";
     B4G4R4A4_UNORM_PACK16,              2,  1,1,   Unorm,   "a4r4g4b4",          "SLRWCBUV";
@@ -211,6 +221,20 @@ pub(super) const ROWS: [FormatInfo; 226] = rows! {
     ASTC_12X10_SRGB_BLOCK,              16, 12,10, Srgb,    "rgba",              "SLR";
     ASTC_12X12_UNORM_BLOCK,             16, 12,12, Unorm,   "rgba",              "SLR";
     ASTC_12X12_SRGB_BLOCK,              16, 12,12, Srgb,    "rgba",              "SLR";
+    ASTC_4X4_SFLOAT_BLOCK,              16, 4,4,   Sfloat,  "rgba",              "SLR";
+    ASTC_5X4_SFLOAT_BLOCK,              16, 5,4,   Sfloat,  "rgba",              "SLR";
+    ASTC_5X5_SFLOAT_BLOCK,              16, 5,5,   Sfloat,  "rgba",              "SLR";
+    ASTC_6X5_SFLOAT_BLOCK,              16, 6,5,   Sfloat,  "rgba",              "SLR";
+    ASTC_6X6_SFLOAT_BLOCK,              16, 6,6,   Sfloat,  "rgba",              "SLR";
+    ASTC_8X5_SFLOAT_BLOCK,              16, 8,5,   Sfloat,  "rgba",              "SLR";
+    ASTC_8X6_SFLOAT_BLOCK,              16, 8,6,   Sfloat,  "rgba",              "SLR";
+    ASTC_8X8_SFLOAT_BLOCK,              16, 8,8,   Sfloat,  "rgba",              "SLR";
+    ASTC_10X5_SFLOAT_BLOCK,             16, 10,5,  Sfloat,  "rgba",              "SLR";
+    ASTC_10X6_SFLOAT_BLOCK,             16, 10,6,  Sfloat,  "rgba",              "SLR";
+    ASTC_10X8_SFLOAT_BLOCK,             16, 10,8,  Sfloat,  "rgba",              "SLR";
+    ASTC_10X10_SFLOAT_BLOCK,            16, 10,10, Sfloat,  "rgba",              "SLR";
+    ASTC_12X10_SFLOAT_BLOCK,            16, 12,10, Sfloat,  "rgba",              "SLR";
+    ASTC_12X12_SFLOAT_BLOCK,            16, 12,12, Sfloat,  "rgba",              "SLR";
     G8B8G8R8_422_UNORM,                         4,  2,1,   Unorm,   "g8b8g8r8", "";
     B8G8R8G8_422_UNORM,                         4,  2,1,   Unorm,   "b8g8r8g8", "";
     G8_B8_R8_3PLANE_420_UNORM,                  1,  1,1,   Unorm,   "g8", "";
@@ -220,7 +244,7 @@ pub(super) const ROWS: [FormatInfo; 226] = rows! {
     G8_B8_R8_3PLANE_444_UNORM,                  1,  1,1,   Unorm,   "g8", "";
     R10X6_UNORM_PACK16,                 2,  1,1,   Unorm,   "x6r10",             "SLRWCBIUT";
     R10X6G10X6_UNORM_2PACK16,           4,  1,1,   Unorm,   "x6r10x6g10",        "SLRWCBIUT";
-    R10X6G10X6B10X6A10X6_UNORM_4PACK16, 8,  1,1,   Unorm,   "x6r10x6g10x6b10x6a10", "SL";
+    R10X6G10X6B10X6A10X6_UNORM_4PACK16, 8,  1,1,   Unorm,   "x6r10x6g10x6b10x6a10", "SLRWCBIUT";
     G10X6B10X6G10X6R10X6_422_UNORM_4PACK16,     8,  2,1,   Unorm,   "x6g10x6b10x6g10x6r10", "";
     B10X6G10X6R10X6G10X6_422_UNORM_4PACK16,     8,  2,1,   Unorm,   "x6b10x6g10x6r10x6g10", "";
     G10X6_B10X6_R10X6_3PLANE_420_UNORM_3PACK16, 2,  1,1,   Unorm,   "x6g10", "";
@@ -253,4 +277,18 @@ pub(super) const ROWS: [FormatInfo; 226] = rows! {
     A4B4G4R4_UNORM_PACK16,              2,  1,1,   Unorm,   "r4g4b4a4",          "SLRWCB";
     A1B5G5R5_UNORM_PACK16_KHR,          2,  1,1,   Unorm,   "r5g5b5a1",          "SLRWCB";
     A8_UNORM_KHR,                       1,  1,1,   Unorm,   "a8",                "SLRWCBIUTV";
+    R10X6_UINT_PACK16_ARM,              2,  1,1,   Uint,    "x6r10",             "SRWCIUT";
+    R10X6G10X6_UINT_2PACK16_ARM,        4,  1,1,   Uint,    "x6r10x6g10",        "SRWCIUT";
+    R10X6G10X6B10X6A10X6_UINT_4PACK16_ARM, 8, 1,1, Uint,    "x6r10x6g10x6b10x6a10", "SRWCIUT";
+    R12X4_UINT_PACK16_ARM,              2,  1,1,   Uint,    "x4r12",             "SRWCIUT";
+    R12X4G12X4_UINT_2PACK16_ARM,        4,  1,1,   Uint,    "x4r12x4g12",        "SRWCIUT";
+    R12X4G12X4B12X4A12X4_UINT_4PACK16_ARM, 8, 1,1, Uint,    "x4r12x4g12x4b12x4a12", "SRWCIUT";
+    R14X2_UINT_PACK16_ARM,              2,  1,1,   Uint,    "x2r14",             "SRWCIUT";
+    R14X2G14X2_UINT_2PACK16_ARM,        4,  1,1,   Uint,    "x2r14x2g14",        "SRWCIUT";
+    R14X2G14X2B14X2A14X2_UINT_4PACK16_ARM, 8, 1,1, Uint,    "x2r14x2g14x2b14x2a14", "SRWCIUT";
+    R14X2_UNORM_PACK16_ARM,             2,  1,1,   Unorm,   "x2r14",             "SLRWCBIUT";
+    R14X2G14X2_UNORM_2PACK16_ARM,       4,  1,1,   Unorm,   "x2r14x2g14",        "SLRWCBIUT";
+    R14X2G14X2B14X2A14X2_UNORM_4PACK16_ARM, 8, 1,1, Unorm,  "x2r14x2g14x2b14x2a14", "SLRWCBIUT";
+    G14X2_B14X2R14X2_2PLANE_420_UNORM_3PACK16_ARM, 2, 1,1, Unorm, "x2g14", "";
+    G14X2_B14X2R14X2_2PLANE_422_UNORM_3PACK16_ARM, 2, 1,1, Unorm, "x2g14", "";
 };

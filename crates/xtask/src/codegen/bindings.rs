@@ -8,6 +8,7 @@ use std::fmt::Write;
 /// Extensions newer than ash, or changed since, whose types we need: one line each.
 pub const NEW_EXTENSIONS: &[&str] = &[
     "VK_ARM_performance_counters_by_region",
+    "VK_ARM_scheduling_controls",
     "VK_ARM_shader_instrumentation",
     "VK_ARM_tensors",
     "VK_EXT_depth_clamp_control",
@@ -40,6 +41,7 @@ pub const NEW_EXTENSIONS: &[&str] = &[
     "VK_KHR_present_mode_fifo_latest_ready",
     "VK_KHR_robustness2",
     "VK_KHR_shader_bfloat16",
+    "VK_KHR_shader_fma",
     "VK_KHR_shader_relaxed_extended_instruction",
     "VK_KHR_shader_untyped_pointers",
     "VK_KHR_swapchain_maintenance1",

@@ -139,7 +139,8 @@ fn arrives(n: &Names, c: &Command, at: usize) -> Arrives {
         None if counts(c, p).count() > 1 || READ_AND_WRITTEN.contains(&(&c.name, &p.name)) => {
             Arrives::As(format!("&mut *{name}"))
         }
-        None if p.ty == "void" || !known(n, p) => Arrives::AsIs,
+        // Any structure of those that the command knows.
+        None if p.ty == "void" || p.ty == "VkBaseOutStructure" || !known(n, p) => Arrives::AsIs,
         None if tagged(n, &p.ty) => Arrives::As(match is_needed(p) {
             true => format!("Fill::new(&mut *{name})"),
             false => format!("{name}.as_mut().map(|p| Fill::new(p))"),

@@ -1018,6 +1018,12 @@ impl<'a> In<'a, vk::CommandBufferInheritanceRenderingInfo<'a>> {
     }
 }
 
+impl<'a> In<'a, vk::PipelineShaderStageModuleIdentifierCreateInfoEXT<'a>> {
+    pub fn identifier(self) -> &'a [u8] {
+        unsafe { array(self.p_identifier, self.identifier_size as usize) }
+    }
+}
+
 impl<'a> In<'a, vk::ImageCompressionControlEXT<'a>> {
     /// # Safety
     /// Under the conditions of this call `pFixedRateFlags` is valid.

@@ -3294,6 +3294,25 @@ pub unsafe extern "system" fn vkCmdSetDeviceMask(command_buffer: vk::CommandBuff
         )
     }
 }
+pub unsafe extern "system" fn vkCmdSetDispatchParametersARM(
+    command_buffer: vk::CommandBuffer,
+    p_dispatch_parameters: *const vk::DispatchParametersARM<'_>,
+) {
+    if p_dispatch_parameters.is_null() {
+        return guard::missing(c"vkCmdSetDispatchParametersARM", ());
+    }
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::record::command_buffer::CommandBuffer, _>(
+            c"vkCmdSetDispatchParametersARM",
+            command_buffer,
+            (),
+            |this| {
+                crate::legacy::generated::imp::cmd_set_dispatch_parameters_arm(this, p_dispatch_parameters)
+            },
+        )
+    }
+}
 pub unsafe extern "system" fn vkCmdSetEvent(
     command_buffer: vk::CommandBuffer,
     event: vk::Event,
@@ -8525,6 +8544,30 @@ pub unsafe extern "system" fn vkGetPipelineKeyKHR(
         )
     }
 }
+pub unsafe extern "system" fn vkGetPipelinePropertiesEXT(
+    device: vk::Device,
+    p_pipeline_info: *const vk::PipelineInfoKHR<'_>,
+    p_pipeline_properties: *mut vk::BaseOutStructure<'_>,
+) -> vk::Result {
+    if p_pipeline_info.is_null() || p_pipeline_properties.is_null() {
+        return guard::missing(c"vkGetPipelinePropertiesEXT", vk::Result::ERROR_UNKNOWN);
+    }
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::device::Device, _>(
+            c"vkGetPipelinePropertiesEXT",
+            device,
+            vk::Result::ERROR_UNKNOWN,
+            |this| {
+                crate::legacy::generated::imp::get_pipeline_properties_ext(
+                    this,
+                    p_pipeline_info,
+                    p_pipeline_properties,
+                )
+            },
+        )
+    }
+}
 pub unsafe extern "system" fn vkGetPrivateData(
     device: vk::Device,
     object_type: vk::ObjectType,
@@ -8795,6 +8838,45 @@ pub unsafe extern "system" fn vkGetShaderInstrumentationValuesARM(
                 )
             },
         )
+    }
+}
+pub unsafe extern "system" fn vkGetShaderModuleCreateInfoIdentifierEXT(
+    device: vk::Device,
+    p_create_info: *const vk::ShaderModuleCreateInfo<'_>,
+    p_identifier: *mut vk::ShaderModuleIdentifierEXT<'_>,
+) {
+    if p_create_info.is_null() || p_identifier.is_null() {
+        return guard::missing(c"vkGetShaderModuleCreateInfoIdentifierEXT", ());
+    }
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::device::Device, _>(
+            c"vkGetShaderModuleCreateInfoIdentifierEXT",
+            device,
+            (),
+            |this| {
+                crate::legacy::generated::imp::get_shader_module_create_info_identifier_ext(
+                    this,
+                    p_create_info,
+                    p_identifier,
+                )
+            },
+        )
+    }
+}
+pub unsafe extern "system" fn vkGetShaderModuleIdentifierEXT(
+    device: vk::Device,
+    shader_module: vk::ShaderModule,
+    p_identifier: *mut vk::ShaderModuleIdentifierEXT<'_>,
+) {
+    if p_identifier.is_null() {
+        return guard::missing(c"vkGetShaderModuleIdentifierEXT", ());
+    }
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::device::Device, _>(c"vkGetShaderModuleIdentifierEXT", device, (), |this| {
+            crate::legacy::generated::imp::get_shader_module_identifier_ext(this, shader_module, p_identifier)
+        })
     }
 }
 pub unsafe extern "system" fn vkGetSwapchainImagesKHR(
@@ -11098,6 +11180,13 @@ pub(crate) static ENTRIES: &[Entry] = &[
         extensions: &[ext::VK_KHR_DEVICE_GROUP],
     },
     Entry {
+        name: c"vkCmdSetDispatchParametersARM",
+        function: vkCmdSetDispatchParametersARM as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[ext::VK_ARM_SCHEDULING_CONTROLS],
+    },
+    Entry {
         name: c"vkCmdSetEvent",
         function: vkCmdSetEvent as *const (),
         level: Level::Device,
@@ -13247,6 +13336,13 @@ pub(crate) static ENTRIES: &[Entry] = &[
         extensions: &[ext::VK_KHR_PIPELINE_BINARY],
     },
     Entry {
+        name: c"vkGetPipelinePropertiesEXT",
+        function: vkGetPipelinePropertiesEXT as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[ext::VK_EXT_PIPELINE_PROPERTIES],
+    },
+    Entry {
         name: c"vkGetPrivateData",
         function: vkGetPrivateData as *const (),
         level: Level::Device,
@@ -13350,6 +13446,20 @@ pub(crate) static ENTRIES: &[Entry] = &[
         level: Level::Device,
         core: 0,
         extensions: &[ext::VK_ARM_SHADER_INSTRUMENTATION],
+    },
+    Entry {
+        name: c"vkGetShaderModuleCreateInfoIdentifierEXT",
+        function: vkGetShaderModuleCreateInfoIdentifierEXT as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[ext::VK_EXT_SHADER_MODULE_IDENTIFIER],
+    },
+    Entry {
+        name: c"vkGetShaderModuleIdentifierEXT",
+        function: vkGetShaderModuleIdentifierEXT as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[ext::VK_EXT_SHADER_MODULE_IDENTIFIER],
     },
     Entry {
         name: c"vkGetSwapchainImagesKHR",

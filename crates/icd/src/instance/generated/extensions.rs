@@ -4,15 +4,18 @@ use crate::instance::extensions::Extension;
 
 /// The extensions reported, sorted by name: a place in this table is an extension's id.
 pub(crate) static EXTENSIONS: &[Extension] = &[
+    Extension { name: c"VK_ARM_format_pack", spec_version: 1, instance: false },
     Extension { name: c"VK_ARM_performance_counters_by_region", spec_version: 1, instance: false },
     Extension { name: c"VK_ARM_pipeline_opacity_micromap", spec_version: 1, instance: false },
     Extension { name: c"VK_ARM_rasterization_order_attachment_access", spec_version: 1, instance: false },
     Extension { name: c"VK_ARM_render_pass_striped", spec_version: 1, instance: false },
+    Extension { name: c"VK_ARM_scheduling_controls", spec_version: 2, instance: false },
     Extension { name: c"VK_ARM_shader_core_builtins", spec_version: 2, instance: false },
     Extension { name: c"VK_ARM_shader_core_properties", spec_version: 1, instance: false },
     Extension { name: c"VK_ARM_shader_instrumentation", spec_version: 1, instance: false },
     Extension { name: c"VK_ARM_tensors", spec_version: 2, instance: false },
     Extension { name: c"VK_EXT_4444_formats", spec_version: 1, instance: false },
+    Extension { name: c"VK_EXT_astc_decode_mode", spec_version: 1, instance: false },
     Extension { name: c"VK_EXT_attachment_feedback_loop_dynamic_state", spec_version: 1, instance: false },
     Extension { name: c"VK_EXT_attachment_feedback_loop_layout", spec_version: 2, instance: false },
     Extension { name: c"VK_EXT_blend_operation_advanced", spec_version: 2, instance: false },
@@ -54,6 +57,7 @@ pub(crate) static EXTENSIONS: &[Extension] = &[
     Extension { name: c"VK_EXT_host_query_reset", spec_version: 1, instance: false },
     Extension { name: c"VK_EXT_image_2d_view_of_3d", spec_version: 1, instance: false },
     Extension { name: c"VK_EXT_image_compression_control", spec_version: 1, instance: false },
+    Extension { name: c"VK_EXT_image_compression_control_swapchain", spec_version: 1, instance: false },
     Extension { name: c"VK_EXT_image_drm_format_modifier", spec_version: 2, instance: false },
     Extension { name: c"VK_EXT_image_robustness", spec_version: 1, instance: false },
     Extension { name: c"VK_EXT_image_sliced_view_of_3d", spec_version: 1, instance: false },
@@ -77,6 +81,7 @@ pub(crate) static EXTENSIONS: &[Extension] = &[
     Extension { name: c"VK_EXT_pipeline_creation_cache_control", spec_version: 3, instance: false },
     Extension { name: c"VK_EXT_pipeline_creation_feedback", spec_version: 1, instance: false },
     Extension { name: c"VK_EXT_pipeline_library_group_handles", spec_version: 1, instance: false },
+    Extension { name: c"VK_EXT_pipeline_properties", spec_version: 1, instance: false },
     Extension { name: c"VK_EXT_pipeline_protected_access", spec_version: 1, instance: false },
     Extension { name: c"VK_EXT_pipeline_robustness", spec_version: 1, instance: false },
     Extension { name: c"VK_EXT_post_depth_coverage", spec_version: 1, instance: false },
@@ -88,6 +93,7 @@ pub(crate) static EXTENSIONS: &[Extension] = &[
     Extension { name: c"VK_EXT_queue_family_foreign", spec_version: 1, instance: false },
     Extension { name: c"VK_EXT_rasterization_order_attachment_access", spec_version: 1, instance: false },
     Extension { name: c"VK_EXT_ray_tracing_invocation_reorder", spec_version: 2, instance: false },
+    Extension { name: c"VK_EXT_rgba10x6_formats", spec_version: 1, instance: false },
     Extension { name: c"VK_EXT_robustness2", spec_version: 1, instance: false },
     Extension { name: c"VK_EXT_sample_locations", spec_version: 1, instance: false },
     Extension { name: c"VK_EXT_sampler_filter_minmax", spec_version: 2, instance: false },
@@ -98,6 +104,7 @@ pub(crate) static EXTENSIONS: &[Extension] = &[
     Extension { name: c"VK_EXT_shader_demote_to_helper_invocation", spec_version: 1, instance: false },
     Extension { name: c"VK_EXT_shader_float8", spec_version: 1, instance: false },
     Extension { name: c"VK_EXT_shader_image_atomic_int64", spec_version: 1, instance: false },
+    Extension { name: c"VK_EXT_shader_module_identifier", spec_version: 1, instance: false },
     Extension { name: c"VK_EXT_shader_object", spec_version: 1, instance: false },
     Extension { name: c"VK_EXT_shader_replicated_composites", spec_version: 1, instance: false },
     Extension { name: c"VK_EXT_shader_stencil_export", spec_version: 1, instance: false },
@@ -111,6 +118,7 @@ pub(crate) static EXTENSIONS: &[Extension] = &[
     Extension { name: c"VK_EXT_swapchain_colorspace", spec_version: 5, instance: true },
     Extension { name: c"VK_EXT_swapchain_maintenance1", spec_version: 1, instance: false },
     Extension { name: c"VK_EXT_texel_buffer_alignment", spec_version: 1, instance: false },
+    Extension { name: c"VK_EXT_texture_compression_astc_hdr", spec_version: 1, instance: false },
     Extension { name: c"VK_EXT_tooling_info", spec_version: 1, instance: false },
     Extension { name: c"VK_EXT_transform_feedback", spec_version: 1, instance: false },
     Extension { name: c"VK_EXT_vertex_attribute_divisor", spec_version: 3, instance: false },
@@ -206,6 +214,7 @@ pub(crate) static EXTENSIONS: &[Extension] = &[
     Extension { name: c"VK_KHR_shader_float16_int8", spec_version: 1, instance: false },
     Extension { name: c"VK_KHR_shader_float_controls", spec_version: 4, instance: false },
     Extension { name: c"VK_KHR_shader_float_controls2", spec_version: 1, instance: false },
+    Extension { name: c"VK_KHR_shader_fma", spec_version: 1, instance: false },
     Extension { name: c"VK_KHR_shader_integer_dot_product", spec_version: 1, instance: false },
     Extension { name: c"VK_KHR_shader_maximal_reconvergence", spec_version: 1, instance: false },
     Extension { name: c"VK_KHR_shader_non_semantic_info", spec_version: 1, instance: false },
@@ -242,9 +251,11 @@ pub(crate) static EXTENSIONS: &[Extension] = &[
 /// Features that an extension requires; of those between commas one.
 #[cfg(test)]
 pub(crate) static REQUIRED_FEATURES: &[(&str, &[&str])] = &[
+    ("VK_ARM_format_pack", &["formatPack"]),
     ("VK_ARM_performance_counters_by_region", &["performanceCountersByRegion"]),
     ("VK_ARM_pipeline_opacity_micromap", &["pipelineOpacityMicromap"]),
     ("VK_ARM_render_pass_striped", &["renderPassStriped"]),
+    ("VK_ARM_scheduling_controls", &["schedulingControls"]),
     ("VK_ARM_shader_core_builtins", &["shaderCoreBuiltins"]),
     ("VK_ARM_shader_instrumentation", &["shaderInstrumentation"]),
     ("VK_ARM_tensors", &["tensors"]),
@@ -299,6 +310,7 @@ pub(crate) static REQUIRED_FEATURES: &[(&str, &[&str])] = &[
     ("VK_EXT_host_query_reset", &["hostQueryReset"]),
     ("VK_EXT_image_2d_view_of_3d", &["image2DViewOf3D"]),
     ("VK_EXT_image_compression_control", &["imageCompressionControl"]),
+    ("VK_EXT_image_compression_control_swapchain", &["imageCompressionControlSwapchain"]),
     ("VK_EXT_image_robustness", &["robustImageAccess"]),
     ("VK_EXT_image_sliced_view_of_3d", &["imageSlicedViewOf3D"]),
     ("VK_EXT_image_view_min_lod", &["minLod"]),
@@ -323,6 +335,7 @@ pub(crate) static REQUIRED_FEATURES: &[(&str, &[&str])] = &[
     ("VK_EXT_pageable_device_local_memory", &["pageableDeviceLocalMemory"]),
     ("VK_EXT_pipeline_creation_cache_control", &["pipelineCreationCacheControl"]),
     ("VK_EXT_pipeline_library_group_handles", &["pipelineLibraryGroupHandles"]),
+    ("VK_EXT_pipeline_properties", &["pipelinePropertiesIdentifier"]),
     ("VK_EXT_pipeline_protected_access", &["pipelineProtectedAccess"]),
     ("VK_EXT_pipeline_robustness", &["pipelineRobustness"]),
     ("VK_EXT_primitive_restart_index", &["primitiveRestartIndex"]),
@@ -331,6 +344,7 @@ pub(crate) static REQUIRED_FEATURES: &[(&str, &[&str])] = &[
     ("VK_EXT_private_data", &["privateData"]),
     ("VK_EXT_provoking_vertex", &["provokingVertexLast"]),
     ("VK_EXT_ray_tracing_invocation_reorder", &["rayTracingInvocationReorder"]),
+    ("VK_EXT_rgba10x6_formats", &["formatRgba10x6WithoutYCbCrSampler"]),
     ("VK_EXT_robustness2", &["robustBufferAccess2,robustImageAccess2,nullDescriptor"]),
     ("VK_EXT_scalar_block_layout", &["scalarBlockLayout"]),
     (
@@ -348,6 +362,7 @@ pub(crate) static REQUIRED_FEATURES: &[(&str, &[&str])] = &[
     ("VK_EXT_shader_demote_to_helper_invocation", &["shaderDemoteToHelperInvocation"]),
     ("VK_EXT_shader_float8", &["shaderFloat8"]),
     ("VK_EXT_shader_image_atomic_int64", &["shaderInt64", "shaderImageInt64Atomics"]),
+    ("VK_EXT_shader_module_identifier", &["shaderModuleIdentifier"]),
     ("VK_EXT_shader_object", &["shaderObject"]),
     ("VK_EXT_shader_replicated_composites", &["shaderReplicatedComposites"]),
     ("VK_EXT_shader_tile_image", &["shaderTileImageColorReadAccess"]),
@@ -355,6 +370,7 @@ pub(crate) static REQUIRED_FEATURES: &[(&str, &[&str])] = &[
     ("VK_EXT_subpass_merge_feedback", &["subpassMergeFeedback"]),
     ("VK_EXT_swapchain_maintenance1", &["swapchainMaintenance1"]),
     ("VK_EXT_texel_buffer_alignment", &["texelBufferAlignment"]),
+    ("VK_EXT_texture_compression_astc_hdr", &["textureCompressionASTC_HDR"]),
     ("VK_EXT_transform_feedback", &["transformFeedback"]),
     ("VK_EXT_vertex_attribute_divisor", &["vertexAttributeInstanceRateDivisor"]),
     ("VK_EXT_vertex_attribute_robustness", &["vertexAttributeRobustness"]),
@@ -423,6 +439,7 @@ pub(crate) static REQUIRED_FEATURES: &[(&str, &[&str])] = &[
     ("VK_KHR_shader_expect_assume", &["shaderExpectAssume"]),
     ("VK_KHR_shader_float16_int8", &["shaderFloat16,shaderInt8"]),
     ("VK_KHR_shader_float_controls2", &["shaderFloatControls2"]),
+    ("VK_KHR_shader_fma", &["shaderFmaFloat32"]),
     ("VK_KHR_shader_integer_dot_product", &["shaderIntegerDotProduct"]),
     ("VK_KHR_shader_maximal_reconvergence", &["shaderMaximalReconvergence"]),
     ("VK_KHR_shader_quad_control", &["shaderQuadControl"]),
@@ -453,239 +470,248 @@ pub(crate) static REQUIRED_FEATURES: &[(&str, &[&str])] = &[
 /// Each extension's place in the table.
 #[allow(dead_code)]
 pub(crate) mod id {
-    pub(crate) const VK_ARM_PERFORMANCE_COUNTERS_BY_REGION: usize = 0;
-    pub(crate) const VK_ARM_PIPELINE_OPACITY_MICROMAP: usize = 1;
-    pub(crate) const VK_ARM_RASTERIZATION_ORDER_ATTACHMENT_ACCESS: usize = 2;
-    pub(crate) const VK_ARM_RENDER_PASS_STRIPED: usize = 3;
-    pub(crate) const VK_ARM_SHADER_CORE_BUILTINS: usize = 4;
-    pub(crate) const VK_ARM_SHADER_CORE_PROPERTIES: usize = 5;
-    pub(crate) const VK_ARM_SHADER_INSTRUMENTATION: usize = 6;
-    pub(crate) const VK_ARM_TENSORS: usize = 7;
-    pub(crate) const VK_EXT_4444_FORMATS: usize = 8;
-    pub(crate) const VK_EXT_ATTACHMENT_FEEDBACK_LOOP_DYNAMIC_STATE: usize = 9;
-    pub(crate) const VK_EXT_ATTACHMENT_FEEDBACK_LOOP_LAYOUT: usize = 10;
-    pub(crate) const VK_EXT_BLEND_OPERATION_ADVANCED: usize = 11;
-    pub(crate) const VK_EXT_BORDER_COLOR_SWIZZLE: usize = 12;
-    pub(crate) const VK_EXT_CALIBRATED_TIMESTAMPS: usize = 13;
-    pub(crate) const VK_EXT_COLOR_WRITE_ENABLE: usize = 14;
-    pub(crate) const VK_EXT_CONDITIONAL_RENDERING: usize = 15;
-    pub(crate) const VK_EXT_CONSERVATIVE_RASTERIZATION: usize = 16;
-    pub(crate) const VK_EXT_CUSTOM_BORDER_COLOR: usize = 17;
-    pub(crate) const VK_EXT_DEBUG_REPORT: usize = 18;
-    pub(crate) const VK_EXT_DEBUG_UTILS: usize = 19;
-    pub(crate) const VK_EXT_DEPTH_BIAS_CONTROL: usize = 20;
-    pub(crate) const VK_EXT_DEPTH_CLAMP_CONTROL: usize = 21;
-    pub(crate) const VK_EXT_DEPTH_CLAMP_ZERO_ONE: usize = 22;
-    pub(crate) const VK_EXT_DEPTH_CLIP_CONTROL: usize = 23;
-    pub(crate) const VK_EXT_DEPTH_CLIP_ENABLE: usize = 24;
-    pub(crate) const VK_EXT_DEPTH_RANGE_UNRESTRICTED: usize = 25;
-    pub(crate) const VK_EXT_DESCRIPTOR_BUFFER: usize = 26;
-    pub(crate) const VK_EXT_DESCRIPTOR_HEAP: usize = 27;
-    pub(crate) const VK_EXT_DESCRIPTOR_INDEXING: usize = 28;
-    pub(crate) const VK_EXT_DEVICE_ADDRESS_BINDING_REPORT: usize = 29;
-    pub(crate) const VK_EXT_DEVICE_FAULT: usize = 30;
-    pub(crate) const VK_EXT_DEVICE_GENERATED_COMMANDS: usize = 31;
-    pub(crate) const VK_EXT_DYNAMIC_RENDERING_UNUSED_ATTACHMENTS: usize = 32;
-    pub(crate) const VK_EXT_EXTENDED_DYNAMIC_STATE: usize = 33;
-    pub(crate) const VK_EXT_EXTENDED_DYNAMIC_STATE2: usize = 34;
-    pub(crate) const VK_EXT_EXTENDED_DYNAMIC_STATE3: usize = 35;
-    pub(crate) const VK_EXT_EXTERNAL_MEMORY_ACQUIRE_UNMODIFIED: usize = 36;
-    pub(crate) const VK_EXT_EXTERNAL_MEMORY_DMA_BUF: usize = 37;
-    pub(crate) const VK_EXT_EXTERNAL_MEMORY_HOST: usize = 38;
-    pub(crate) const VK_EXT_FRAGMENT_SHADER_INTERLOCK: usize = 39;
-    pub(crate) const VK_EXT_FRAME_BOUNDARY: usize = 40;
-    pub(crate) const VK_EXT_GLOBAL_PRIORITY: usize = 41;
-    pub(crate) const VK_EXT_GLOBAL_PRIORITY_QUERY: usize = 42;
-    pub(crate) const VK_EXT_GRAPHICS_PIPELINE_LIBRARY: usize = 43;
-    pub(crate) const VK_EXT_HDR_METADATA: usize = 44;
-    pub(crate) const VK_EXT_HEADLESS_SURFACE: usize = 45;
-    pub(crate) const VK_EXT_HOST_IMAGE_COPY: usize = 46;
-    pub(crate) const VK_EXT_HOST_QUERY_RESET: usize = 47;
-    pub(crate) const VK_EXT_IMAGE_2D_VIEW_OF_3D: usize = 48;
-    pub(crate) const VK_EXT_IMAGE_COMPRESSION_CONTROL: usize = 49;
-    pub(crate) const VK_EXT_IMAGE_DRM_FORMAT_MODIFIER: usize = 50;
-    pub(crate) const VK_EXT_IMAGE_ROBUSTNESS: usize = 51;
-    pub(crate) const VK_EXT_IMAGE_SLICED_VIEW_OF_3D: usize = 52;
-    pub(crate) const VK_EXT_IMAGE_VIEW_MIN_LOD: usize = 53;
-    pub(crate) const VK_EXT_INDEX_TYPE_UINT8: usize = 54;
-    pub(crate) const VK_EXT_INLINE_UNIFORM_BLOCK: usize = 55;
-    pub(crate) const VK_EXT_LEGACY_VERTEX_ATTRIBUTES: usize = 56;
-    pub(crate) const VK_EXT_LINE_RASTERIZATION: usize = 57;
-    pub(crate) const VK_EXT_LOAD_STORE_OP_NONE: usize = 58;
-    pub(crate) const VK_EXT_MEMORY_BUDGET: usize = 59;
-    pub(crate) const VK_EXT_MEMORY_PRIORITY: usize = 60;
-    pub(crate) const VK_EXT_MESH_SHADER: usize = 61;
-    pub(crate) const VK_EXT_MULTI_DRAW: usize = 62;
-    pub(crate) const VK_EXT_MULTISAMPLED_RENDER_TO_SINGLE_SAMPLED: usize = 63;
-    pub(crate) const VK_EXT_MULTISAMPLED_RENDER_TO_SWAPCHAIN: usize = 64;
-    pub(crate) const VK_EXT_MUTABLE_DESCRIPTOR_TYPE: usize = 65;
-    pub(crate) const VK_EXT_NESTED_COMMAND_BUFFER: usize = 66;
-    pub(crate) const VK_EXT_NON_SEAMLESS_CUBE_MAP: usize = 67;
-    pub(crate) const VK_EXT_OPACITY_MICROMAP: usize = 68;
-    pub(crate) const VK_EXT_PAGEABLE_DEVICE_LOCAL_MEMORY: usize = 69;
-    pub(crate) const VK_EXT_PIPELINE_CREATION_CACHE_CONTROL: usize = 70;
-    pub(crate) const VK_EXT_PIPELINE_CREATION_FEEDBACK: usize = 71;
-    pub(crate) const VK_EXT_PIPELINE_LIBRARY_GROUP_HANDLES: usize = 72;
-    pub(crate) const VK_EXT_PIPELINE_PROTECTED_ACCESS: usize = 73;
-    pub(crate) const VK_EXT_PIPELINE_ROBUSTNESS: usize = 74;
-    pub(crate) const VK_EXT_POST_DEPTH_COVERAGE: usize = 75;
-    pub(crate) const VK_EXT_PRIMITIVE_RESTART_INDEX: usize = 76;
-    pub(crate) const VK_EXT_PRIMITIVE_TOPOLOGY_LIST_RESTART: usize = 77;
-    pub(crate) const VK_EXT_PRIMITIVES_GENERATED_QUERY: usize = 78;
-    pub(crate) const VK_EXT_PRIVATE_DATA: usize = 79;
-    pub(crate) const VK_EXT_PROVOKING_VERTEX: usize = 80;
-    pub(crate) const VK_EXT_QUEUE_FAMILY_FOREIGN: usize = 81;
-    pub(crate) const VK_EXT_RASTERIZATION_ORDER_ATTACHMENT_ACCESS: usize = 82;
-    pub(crate) const VK_EXT_RAY_TRACING_INVOCATION_REORDER: usize = 83;
-    pub(crate) const VK_EXT_ROBUSTNESS2: usize = 84;
-    pub(crate) const VK_EXT_SAMPLE_LOCATIONS: usize = 85;
-    pub(crate) const VK_EXT_SAMPLER_FILTER_MINMAX: usize = 86;
-    pub(crate) const VK_EXT_SCALAR_BLOCK_LAYOUT: usize = 87;
-    pub(crate) const VK_EXT_SEPARATE_STENCIL_USAGE: usize = 88;
-    pub(crate) const VK_EXT_SHADER_ATOMIC_FLOAT: usize = 89;
-    pub(crate) const VK_EXT_SHADER_ATOMIC_FLOAT2: usize = 90;
-    pub(crate) const VK_EXT_SHADER_DEMOTE_TO_HELPER_INVOCATION: usize = 91;
-    pub(crate) const VK_EXT_SHADER_FLOAT8: usize = 92;
-    pub(crate) const VK_EXT_SHADER_IMAGE_ATOMIC_INT64: usize = 93;
-    pub(crate) const VK_EXT_SHADER_OBJECT: usize = 94;
-    pub(crate) const VK_EXT_SHADER_REPLICATED_COMPOSITES: usize = 95;
-    pub(crate) const VK_EXT_SHADER_STENCIL_EXPORT: usize = 96;
-    pub(crate) const VK_EXT_SHADER_SUBGROUP_BALLOT: usize = 97;
-    pub(crate) const VK_EXT_SHADER_SUBGROUP_VOTE: usize = 98;
-    pub(crate) const VK_EXT_SHADER_TILE_IMAGE: usize = 99;
-    pub(crate) const VK_EXT_SHADER_VIEWPORT_INDEX_LAYER: usize = 100;
-    pub(crate) const VK_EXT_SUBGROUP_SIZE_CONTROL: usize = 101;
-    pub(crate) const VK_EXT_SUBPASS_MERGE_FEEDBACK: usize = 102;
-    pub(crate) const VK_EXT_SURFACE_MAINTENANCE1: usize = 103;
-    pub(crate) const VK_EXT_SWAPCHAIN_COLORSPACE: usize = 104;
-    pub(crate) const VK_EXT_SWAPCHAIN_MAINTENANCE1: usize = 105;
-    pub(crate) const VK_EXT_TEXEL_BUFFER_ALIGNMENT: usize = 106;
-    pub(crate) const VK_EXT_TOOLING_INFO: usize = 107;
-    pub(crate) const VK_EXT_TRANSFORM_FEEDBACK: usize = 108;
-    pub(crate) const VK_EXT_VERTEX_ATTRIBUTE_DIVISOR: usize = 109;
-    pub(crate) const VK_EXT_VERTEX_ATTRIBUTE_ROBUSTNESS: usize = 110;
-    pub(crate) const VK_EXT_VERTEX_INPUT_DYNAMIC_STATE: usize = 111;
-    pub(crate) const VK_EXT_YCBCR_2PLANE_444_FORMATS: usize = 112;
-    pub(crate) const VK_EXT_YCBCR_IMAGE_ARRAYS: usize = 113;
-    pub(crate) const VK_EXT_ZERO_INITIALIZE_DEVICE_MEMORY: usize = 114;
-    pub(crate) const VK_GOOGLE_DECORATE_STRING: usize = 115;
-    pub(crate) const VK_GOOGLE_HLSL_FUNCTIONALITY1: usize = 116;
-    pub(crate) const VK_GOOGLE_USER_TYPE: usize = 117;
-    pub(crate) const VK_KHR_16BIT_STORAGE: usize = 118;
-    pub(crate) const VK_KHR_8BIT_STORAGE: usize = 119;
-    pub(crate) const VK_KHR_ACCELERATION_STRUCTURE: usize = 120;
-    pub(crate) const VK_KHR_BIND_MEMORY2: usize = 121;
-    pub(crate) const VK_KHR_BUFFER_DEVICE_ADDRESS: usize = 122;
-    pub(crate) const VK_KHR_CALIBRATED_TIMESTAMPS: usize = 123;
-    pub(crate) const VK_KHR_COMPUTE_SHADER_DERIVATIVES: usize = 124;
-    pub(crate) const VK_KHR_COOPERATIVE_MATRIX: usize = 125;
-    pub(crate) const VK_KHR_COPY_COMMANDS2: usize = 126;
-    pub(crate) const VK_KHR_COPY_MEMORY_INDIRECT: usize = 127;
-    pub(crate) const VK_KHR_CREATE_RENDERPASS2: usize = 128;
-    pub(crate) const VK_KHR_DEDICATED_ALLOCATION: usize = 129;
-    pub(crate) const VK_KHR_DEFERRED_HOST_OPERATIONS: usize = 130;
-    pub(crate) const VK_KHR_DEPTH_CLAMP_ZERO_ONE: usize = 131;
-    pub(crate) const VK_KHR_DEPTH_STENCIL_RESOLVE: usize = 132;
-    pub(crate) const VK_KHR_DESCRIPTOR_UPDATE_TEMPLATE: usize = 133;
-    pub(crate) const VK_KHR_DEVICE_ADDRESS_COMMANDS: usize = 134;
-    pub(crate) const VK_KHR_DEVICE_FAULT: usize = 135;
-    pub(crate) const VK_KHR_DEVICE_GROUP: usize = 136;
-    pub(crate) const VK_KHR_DEVICE_GROUP_CREATION: usize = 137;
-    pub(crate) const VK_KHR_DRAW_INDIRECT_COUNT: usize = 138;
-    pub(crate) const VK_KHR_DRIVER_PROPERTIES: usize = 139;
-    pub(crate) const VK_KHR_DYNAMIC_RENDERING: usize = 140;
-    pub(crate) const VK_KHR_DYNAMIC_RENDERING_LOCAL_READ: usize = 141;
-    pub(crate) const VK_KHR_EXTERNAL_FENCE: usize = 142;
-    pub(crate) const VK_KHR_EXTERNAL_FENCE_CAPABILITIES: usize = 143;
-    pub(crate) const VK_KHR_EXTERNAL_FENCE_FD: usize = 144;
-    pub(crate) const VK_KHR_EXTERNAL_MEMORY: usize = 145;
-    pub(crate) const VK_KHR_EXTERNAL_MEMORY_CAPABILITIES: usize = 146;
-    pub(crate) const VK_KHR_EXTERNAL_MEMORY_FD: usize = 147;
-    pub(crate) const VK_KHR_EXTERNAL_SEMAPHORE: usize = 148;
-    pub(crate) const VK_KHR_EXTERNAL_SEMAPHORE_CAPABILITIES: usize = 149;
-    pub(crate) const VK_KHR_EXTERNAL_SEMAPHORE_FD: usize = 150;
-    pub(crate) const VK_KHR_FORMAT_FEATURE_FLAGS2: usize = 151;
-    pub(crate) const VK_KHR_FRAGMENT_SHADER_BARYCENTRIC: usize = 152;
-    pub(crate) const VK_KHR_FRAGMENT_SHADING_RATE: usize = 153;
-    pub(crate) const VK_KHR_GET_MEMORY_REQUIREMENTS2: usize = 154;
-    pub(crate) const VK_KHR_GET_PHYSICAL_DEVICE_PROPERTIES2: usize = 155;
-    pub(crate) const VK_KHR_GET_SURFACE_CAPABILITIES2: usize = 156;
-    pub(crate) const VK_KHR_GLOBAL_PRIORITY: usize = 157;
-    pub(crate) const VK_KHR_IMAGE_FORMAT_LIST: usize = 158;
-    pub(crate) const VK_KHR_IMAGELESS_FRAMEBUFFER: usize = 159;
-    pub(crate) const VK_KHR_INCREMENTAL_PRESENT: usize = 160;
-    pub(crate) const VK_KHR_INDEX_TYPE_UINT8: usize = 161;
-    pub(crate) const VK_KHR_INTERNALLY_SYNCHRONIZED_QUEUES: usize = 162;
-    pub(crate) const VK_KHR_LINE_RASTERIZATION: usize = 163;
-    pub(crate) const VK_KHR_LOAD_STORE_OP_NONE: usize = 164;
-    pub(crate) const VK_KHR_MAINTENANCE1: usize = 165;
-    pub(crate) const VK_KHR_MAINTENANCE10: usize = 166;
-    pub(crate) const VK_KHR_MAINTENANCE11: usize = 167;
-    pub(crate) const VK_KHR_MAINTENANCE2: usize = 168;
-    pub(crate) const VK_KHR_MAINTENANCE3: usize = 169;
-    pub(crate) const VK_KHR_MAINTENANCE4: usize = 170;
-    pub(crate) const VK_KHR_MAINTENANCE5: usize = 171;
-    pub(crate) const VK_KHR_MAINTENANCE6: usize = 172;
-    pub(crate) const VK_KHR_MAINTENANCE7: usize = 173;
-    pub(crate) const VK_KHR_MAINTENANCE8: usize = 174;
-    pub(crate) const VK_KHR_MAINTENANCE9: usize = 175;
-    pub(crate) const VK_KHR_MAP_MEMORY2: usize = 176;
-    pub(crate) const VK_KHR_MULTIVIEW: usize = 177;
-    pub(crate) const VK_KHR_PERFORMANCE_QUERY: usize = 178;
-    pub(crate) const VK_KHR_PIPELINE_BINARY: usize = 179;
-    pub(crate) const VK_KHR_PIPELINE_EXECUTABLE_PROPERTIES: usize = 180;
-    pub(crate) const VK_KHR_PIPELINE_LIBRARY: usize = 181;
-    pub(crate) const VK_KHR_PRESENT_ID: usize = 182;
-    pub(crate) const VK_KHR_PRESENT_WAIT: usize = 183;
-    pub(crate) const VK_KHR_PUSH_DESCRIPTOR: usize = 184;
-    pub(crate) const VK_KHR_RAY_QUERY: usize = 185;
-    pub(crate) const VK_KHR_RAY_TRACING_MAINTENANCE1: usize = 186;
-    pub(crate) const VK_KHR_RAY_TRACING_PIPELINE: usize = 187;
-    pub(crate) const VK_KHR_RAY_TRACING_POSITION_FETCH: usize = 188;
-    pub(crate) const VK_KHR_RELAXED_BLOCK_LAYOUT: usize = 189;
-    pub(crate) const VK_KHR_ROBUSTNESS2: usize = 190;
-    pub(crate) const VK_KHR_SAMPLER_MIRROR_CLAMP_TO_EDGE: usize = 191;
-    pub(crate) const VK_KHR_SAMPLER_YCBCR_CONVERSION: usize = 192;
-    pub(crate) const VK_KHR_SEPARATE_DEPTH_STENCIL_LAYOUTS: usize = 193;
-    pub(crate) const VK_KHR_SHADER_ATOMIC_INT64: usize = 194;
-    pub(crate) const VK_KHR_SHADER_BFLOAT16: usize = 195;
-    pub(crate) const VK_KHR_SHADER_CLOCK: usize = 196;
-    pub(crate) const VK_KHR_SHADER_DRAW_PARAMETERS: usize = 197;
-    pub(crate) const VK_KHR_SHADER_EXPECT_ASSUME: usize = 198;
-    pub(crate) const VK_KHR_SHADER_FLOAT16_INT8: usize = 199;
-    pub(crate) const VK_KHR_SHADER_FLOAT_CONTROLS: usize = 200;
-    pub(crate) const VK_KHR_SHADER_FLOAT_CONTROLS2: usize = 201;
-    pub(crate) const VK_KHR_SHADER_INTEGER_DOT_PRODUCT: usize = 202;
-    pub(crate) const VK_KHR_SHADER_MAXIMAL_RECONVERGENCE: usize = 203;
-    pub(crate) const VK_KHR_SHADER_NON_SEMANTIC_INFO: usize = 204;
-    pub(crate) const VK_KHR_SHADER_QUAD_CONTROL: usize = 205;
-    pub(crate) const VK_KHR_SHADER_RELAXED_EXTENDED_INSTRUCTION: usize = 206;
-    pub(crate) const VK_KHR_SHADER_SUBGROUP_EXTENDED_TYPES: usize = 207;
-    pub(crate) const VK_KHR_SHADER_SUBGROUP_ROTATE: usize = 208;
-    pub(crate) const VK_KHR_SHADER_SUBGROUP_UNIFORM_CONTROL_FLOW: usize = 209;
-    pub(crate) const VK_KHR_SHADER_TERMINATE_INVOCATION: usize = 210;
-    pub(crate) const VK_KHR_SHADER_UNTYPED_POINTERS: usize = 211;
-    pub(crate) const VK_KHR_SPIRV_1_4: usize = 212;
-    pub(crate) const VK_KHR_STORAGE_BUFFER_STORAGE_CLASS: usize = 213;
-    pub(crate) const VK_KHR_SURFACE: usize = 214;
-    pub(crate) const VK_KHR_SURFACE_MAINTENANCE1: usize = 215;
-    pub(crate) const VK_KHR_SURFACE_PROTECTED_CAPABILITIES: usize = 216;
-    pub(crate) const VK_KHR_SWAPCHAIN: usize = 217;
-    pub(crate) const VK_KHR_SWAPCHAIN_MAINTENANCE1: usize = 218;
-    pub(crate) const VK_KHR_SWAPCHAIN_MUTABLE_FORMAT: usize = 219;
-    pub(crate) const VK_KHR_SYNCHRONIZATION2: usize = 220;
-    pub(crate) const VK_KHR_TIMELINE_SEMAPHORE: usize = 221;
-    pub(crate) const VK_KHR_UNIFIED_IMAGE_LAYOUTS: usize = 222;
-    pub(crate) const VK_KHR_UNIFORM_BUFFER_STANDARD_LAYOUT: usize = 223;
-    pub(crate) const VK_KHR_VARIABLE_POINTERS: usize = 224;
-    pub(crate) const VK_KHR_VERTEX_ATTRIBUTE_DIVISOR: usize = 225;
-    pub(crate) const VK_KHR_VULKAN_MEMORY_MODEL: usize = 226;
-    pub(crate) const VK_KHR_WAYLAND_SURFACE: usize = 227;
-    pub(crate) const VK_KHR_WORKGROUP_MEMORY_EXPLICIT_LAYOUT: usize = 228;
-    pub(crate) const VK_KHR_XCB_SURFACE: usize = 229;
-    pub(crate) const VK_KHR_XLIB_SURFACE: usize = 230;
-    pub(crate) const VK_KHR_ZERO_INITIALIZE_WORKGROUP_MEMORY: usize = 231;
-    pub(crate) const VK_NV_COOPERATIVE_MATRIX2: usize = 232;
+    pub(crate) const VK_ARM_FORMAT_PACK: usize = 0;
+    pub(crate) const VK_ARM_PERFORMANCE_COUNTERS_BY_REGION: usize = 1;
+    pub(crate) const VK_ARM_PIPELINE_OPACITY_MICROMAP: usize = 2;
+    pub(crate) const VK_ARM_RASTERIZATION_ORDER_ATTACHMENT_ACCESS: usize = 3;
+    pub(crate) const VK_ARM_RENDER_PASS_STRIPED: usize = 4;
+    pub(crate) const VK_ARM_SCHEDULING_CONTROLS: usize = 5;
+    pub(crate) const VK_ARM_SHADER_CORE_BUILTINS: usize = 6;
+    pub(crate) const VK_ARM_SHADER_CORE_PROPERTIES: usize = 7;
+    pub(crate) const VK_ARM_SHADER_INSTRUMENTATION: usize = 8;
+    pub(crate) const VK_ARM_TENSORS: usize = 9;
+    pub(crate) const VK_EXT_4444_FORMATS: usize = 10;
+    pub(crate) const VK_EXT_ASTC_DECODE_MODE: usize = 11;
+    pub(crate) const VK_EXT_ATTACHMENT_FEEDBACK_LOOP_DYNAMIC_STATE: usize = 12;
+    pub(crate) const VK_EXT_ATTACHMENT_FEEDBACK_LOOP_LAYOUT: usize = 13;
+    pub(crate) const VK_EXT_BLEND_OPERATION_ADVANCED: usize = 14;
+    pub(crate) const VK_EXT_BORDER_COLOR_SWIZZLE: usize = 15;
+    pub(crate) const VK_EXT_CALIBRATED_TIMESTAMPS: usize = 16;
+    pub(crate) const VK_EXT_COLOR_WRITE_ENABLE: usize = 17;
+    pub(crate) const VK_EXT_CONDITIONAL_RENDERING: usize = 18;
+    pub(crate) const VK_EXT_CONSERVATIVE_RASTERIZATION: usize = 19;
+    pub(crate) const VK_EXT_CUSTOM_BORDER_COLOR: usize = 20;
+    pub(crate) const VK_EXT_DEBUG_REPORT: usize = 21;
+    pub(crate) const VK_EXT_DEBUG_UTILS: usize = 22;
+    pub(crate) const VK_EXT_DEPTH_BIAS_CONTROL: usize = 23;
+    pub(crate) const VK_EXT_DEPTH_CLAMP_CONTROL: usize = 24;
+    pub(crate) const VK_EXT_DEPTH_CLAMP_ZERO_ONE: usize = 25;
+    pub(crate) const VK_EXT_DEPTH_CLIP_CONTROL: usize = 26;
+    pub(crate) const VK_EXT_DEPTH_CLIP_ENABLE: usize = 27;
+    pub(crate) const VK_EXT_DEPTH_RANGE_UNRESTRICTED: usize = 28;
+    pub(crate) const VK_EXT_DESCRIPTOR_BUFFER: usize = 29;
+    pub(crate) const VK_EXT_DESCRIPTOR_HEAP: usize = 30;
+    pub(crate) const VK_EXT_DESCRIPTOR_INDEXING: usize = 31;
+    pub(crate) const VK_EXT_DEVICE_ADDRESS_BINDING_REPORT: usize = 32;
+    pub(crate) const VK_EXT_DEVICE_FAULT: usize = 33;
+    pub(crate) const VK_EXT_DEVICE_GENERATED_COMMANDS: usize = 34;
+    pub(crate) const VK_EXT_DYNAMIC_RENDERING_UNUSED_ATTACHMENTS: usize = 35;
+    pub(crate) const VK_EXT_EXTENDED_DYNAMIC_STATE: usize = 36;
+    pub(crate) const VK_EXT_EXTENDED_DYNAMIC_STATE2: usize = 37;
+    pub(crate) const VK_EXT_EXTENDED_DYNAMIC_STATE3: usize = 38;
+    pub(crate) const VK_EXT_EXTERNAL_MEMORY_ACQUIRE_UNMODIFIED: usize = 39;
+    pub(crate) const VK_EXT_EXTERNAL_MEMORY_DMA_BUF: usize = 40;
+    pub(crate) const VK_EXT_EXTERNAL_MEMORY_HOST: usize = 41;
+    pub(crate) const VK_EXT_FRAGMENT_SHADER_INTERLOCK: usize = 42;
+    pub(crate) const VK_EXT_FRAME_BOUNDARY: usize = 43;
+    pub(crate) const VK_EXT_GLOBAL_PRIORITY: usize = 44;
+    pub(crate) const VK_EXT_GLOBAL_PRIORITY_QUERY: usize = 45;
+    pub(crate) const VK_EXT_GRAPHICS_PIPELINE_LIBRARY: usize = 46;
+    pub(crate) const VK_EXT_HDR_METADATA: usize = 47;
+    pub(crate) const VK_EXT_HEADLESS_SURFACE: usize = 48;
+    pub(crate) const VK_EXT_HOST_IMAGE_COPY: usize = 49;
+    pub(crate) const VK_EXT_HOST_QUERY_RESET: usize = 50;
+    pub(crate) const VK_EXT_IMAGE_2D_VIEW_OF_3D: usize = 51;
+    pub(crate) const VK_EXT_IMAGE_COMPRESSION_CONTROL: usize = 52;
+    pub(crate) const VK_EXT_IMAGE_COMPRESSION_CONTROL_SWAPCHAIN: usize = 53;
+    pub(crate) const VK_EXT_IMAGE_DRM_FORMAT_MODIFIER: usize = 54;
+    pub(crate) const VK_EXT_IMAGE_ROBUSTNESS: usize = 55;
+    pub(crate) const VK_EXT_IMAGE_SLICED_VIEW_OF_3D: usize = 56;
+    pub(crate) const VK_EXT_IMAGE_VIEW_MIN_LOD: usize = 57;
+    pub(crate) const VK_EXT_INDEX_TYPE_UINT8: usize = 58;
+    pub(crate) const VK_EXT_INLINE_UNIFORM_BLOCK: usize = 59;
+    pub(crate) const VK_EXT_LEGACY_VERTEX_ATTRIBUTES: usize = 60;
+    pub(crate) const VK_EXT_LINE_RASTERIZATION: usize = 61;
+    pub(crate) const VK_EXT_LOAD_STORE_OP_NONE: usize = 62;
+    pub(crate) const VK_EXT_MEMORY_BUDGET: usize = 63;
+    pub(crate) const VK_EXT_MEMORY_PRIORITY: usize = 64;
+    pub(crate) const VK_EXT_MESH_SHADER: usize = 65;
+    pub(crate) const VK_EXT_MULTI_DRAW: usize = 66;
+    pub(crate) const VK_EXT_MULTISAMPLED_RENDER_TO_SINGLE_SAMPLED: usize = 67;
+    pub(crate) const VK_EXT_MULTISAMPLED_RENDER_TO_SWAPCHAIN: usize = 68;
+    pub(crate) const VK_EXT_MUTABLE_DESCRIPTOR_TYPE: usize = 69;
+    pub(crate) const VK_EXT_NESTED_COMMAND_BUFFER: usize = 70;
+    pub(crate) const VK_EXT_NON_SEAMLESS_CUBE_MAP: usize = 71;
+    pub(crate) const VK_EXT_OPACITY_MICROMAP: usize = 72;
+    pub(crate) const VK_EXT_PAGEABLE_DEVICE_LOCAL_MEMORY: usize = 73;
+    pub(crate) const VK_EXT_PIPELINE_CREATION_CACHE_CONTROL: usize = 74;
+    pub(crate) const VK_EXT_PIPELINE_CREATION_FEEDBACK: usize = 75;
+    pub(crate) const VK_EXT_PIPELINE_LIBRARY_GROUP_HANDLES: usize = 76;
+    pub(crate) const VK_EXT_PIPELINE_PROPERTIES: usize = 77;
+    pub(crate) const VK_EXT_PIPELINE_PROTECTED_ACCESS: usize = 78;
+    pub(crate) const VK_EXT_PIPELINE_ROBUSTNESS: usize = 79;
+    pub(crate) const VK_EXT_POST_DEPTH_COVERAGE: usize = 80;
+    pub(crate) const VK_EXT_PRIMITIVE_RESTART_INDEX: usize = 81;
+    pub(crate) const VK_EXT_PRIMITIVE_TOPOLOGY_LIST_RESTART: usize = 82;
+    pub(crate) const VK_EXT_PRIMITIVES_GENERATED_QUERY: usize = 83;
+    pub(crate) const VK_EXT_PRIVATE_DATA: usize = 84;
+    pub(crate) const VK_EXT_PROVOKING_VERTEX: usize = 85;
+    pub(crate) const VK_EXT_QUEUE_FAMILY_FOREIGN: usize = 86;
+    pub(crate) const VK_EXT_RASTERIZATION_ORDER_ATTACHMENT_ACCESS: usize = 87;
+    pub(crate) const VK_EXT_RAY_TRACING_INVOCATION_REORDER: usize = 88;
+    pub(crate) const VK_EXT_RGBA10X6_FORMATS: usize = 89;
+    pub(crate) const VK_EXT_ROBUSTNESS2: usize = 90;
+    pub(crate) const VK_EXT_SAMPLE_LOCATIONS: usize = 91;
+    pub(crate) const VK_EXT_SAMPLER_FILTER_MINMAX: usize = 92;
+    pub(crate) const VK_EXT_SCALAR_BLOCK_LAYOUT: usize = 93;
+    pub(crate) const VK_EXT_SEPARATE_STENCIL_USAGE: usize = 94;
+    pub(crate) const VK_EXT_SHADER_ATOMIC_FLOAT: usize = 95;
+    pub(crate) const VK_EXT_SHADER_ATOMIC_FLOAT2: usize = 96;
+    pub(crate) const VK_EXT_SHADER_DEMOTE_TO_HELPER_INVOCATION: usize = 97;
+    pub(crate) const VK_EXT_SHADER_FLOAT8: usize = 98;
+    pub(crate) const VK_EXT_SHADER_IMAGE_ATOMIC_INT64: usize = 99;
+    pub(crate) const VK_EXT_SHADER_MODULE_IDENTIFIER: usize = 100;
+    pub(crate) const VK_EXT_SHADER_OBJECT: usize = 101;
+    pub(crate) const VK_EXT_SHADER_REPLICATED_COMPOSITES: usize = 102;
+    pub(crate) const VK_EXT_SHADER_STENCIL_EXPORT: usize = 103;
+    pub(crate) const VK_EXT_SHADER_SUBGROUP_BALLOT: usize = 104;
+    pub(crate) const VK_EXT_SHADER_SUBGROUP_VOTE: usize = 105;
+    pub(crate) const VK_EXT_SHADER_TILE_IMAGE: usize = 106;
+    pub(crate) const VK_EXT_SHADER_VIEWPORT_INDEX_LAYER: usize = 107;
+    pub(crate) const VK_EXT_SUBGROUP_SIZE_CONTROL: usize = 108;
+    pub(crate) const VK_EXT_SUBPASS_MERGE_FEEDBACK: usize = 109;
+    pub(crate) const VK_EXT_SURFACE_MAINTENANCE1: usize = 110;
+    pub(crate) const VK_EXT_SWAPCHAIN_COLORSPACE: usize = 111;
+    pub(crate) const VK_EXT_SWAPCHAIN_MAINTENANCE1: usize = 112;
+    pub(crate) const VK_EXT_TEXEL_BUFFER_ALIGNMENT: usize = 113;
+    pub(crate) const VK_EXT_TEXTURE_COMPRESSION_ASTC_HDR: usize = 114;
+    pub(crate) const VK_EXT_TOOLING_INFO: usize = 115;
+    pub(crate) const VK_EXT_TRANSFORM_FEEDBACK: usize = 116;
+    pub(crate) const VK_EXT_VERTEX_ATTRIBUTE_DIVISOR: usize = 117;
+    pub(crate) const VK_EXT_VERTEX_ATTRIBUTE_ROBUSTNESS: usize = 118;
+    pub(crate) const VK_EXT_VERTEX_INPUT_DYNAMIC_STATE: usize = 119;
+    pub(crate) const VK_EXT_YCBCR_2PLANE_444_FORMATS: usize = 120;
+    pub(crate) const VK_EXT_YCBCR_IMAGE_ARRAYS: usize = 121;
+    pub(crate) const VK_EXT_ZERO_INITIALIZE_DEVICE_MEMORY: usize = 122;
+    pub(crate) const VK_GOOGLE_DECORATE_STRING: usize = 123;
+    pub(crate) const VK_GOOGLE_HLSL_FUNCTIONALITY1: usize = 124;
+    pub(crate) const VK_GOOGLE_USER_TYPE: usize = 125;
+    pub(crate) const VK_KHR_16BIT_STORAGE: usize = 126;
+    pub(crate) const VK_KHR_8BIT_STORAGE: usize = 127;
+    pub(crate) const VK_KHR_ACCELERATION_STRUCTURE: usize = 128;
+    pub(crate) const VK_KHR_BIND_MEMORY2: usize = 129;
+    pub(crate) const VK_KHR_BUFFER_DEVICE_ADDRESS: usize = 130;
+    pub(crate) const VK_KHR_CALIBRATED_TIMESTAMPS: usize = 131;
+    pub(crate) const VK_KHR_COMPUTE_SHADER_DERIVATIVES: usize = 132;
+    pub(crate) const VK_KHR_COOPERATIVE_MATRIX: usize = 133;
+    pub(crate) const VK_KHR_COPY_COMMANDS2: usize = 134;
+    pub(crate) const VK_KHR_COPY_MEMORY_INDIRECT: usize = 135;
+    pub(crate) const VK_KHR_CREATE_RENDERPASS2: usize = 136;
+    pub(crate) const VK_KHR_DEDICATED_ALLOCATION: usize = 137;
+    pub(crate) const VK_KHR_DEFERRED_HOST_OPERATIONS: usize = 138;
+    pub(crate) const VK_KHR_DEPTH_CLAMP_ZERO_ONE: usize = 139;
+    pub(crate) const VK_KHR_DEPTH_STENCIL_RESOLVE: usize = 140;
+    pub(crate) const VK_KHR_DESCRIPTOR_UPDATE_TEMPLATE: usize = 141;
+    pub(crate) const VK_KHR_DEVICE_ADDRESS_COMMANDS: usize = 142;
+    pub(crate) const VK_KHR_DEVICE_FAULT: usize = 143;
+    pub(crate) const VK_KHR_DEVICE_GROUP: usize = 144;
+    pub(crate) const VK_KHR_DEVICE_GROUP_CREATION: usize = 145;
+    pub(crate) const VK_KHR_DRAW_INDIRECT_COUNT: usize = 146;
+    pub(crate) const VK_KHR_DRIVER_PROPERTIES: usize = 147;
+    pub(crate) const VK_KHR_DYNAMIC_RENDERING: usize = 148;
+    pub(crate) const VK_KHR_DYNAMIC_RENDERING_LOCAL_READ: usize = 149;
+    pub(crate) const VK_KHR_EXTERNAL_FENCE: usize = 150;
+    pub(crate) const VK_KHR_EXTERNAL_FENCE_CAPABILITIES: usize = 151;
+    pub(crate) const VK_KHR_EXTERNAL_FENCE_FD: usize = 152;
+    pub(crate) const VK_KHR_EXTERNAL_MEMORY: usize = 153;
+    pub(crate) const VK_KHR_EXTERNAL_MEMORY_CAPABILITIES: usize = 154;
+    pub(crate) const VK_KHR_EXTERNAL_MEMORY_FD: usize = 155;
+    pub(crate) const VK_KHR_EXTERNAL_SEMAPHORE: usize = 156;
+    pub(crate) const VK_KHR_EXTERNAL_SEMAPHORE_CAPABILITIES: usize = 157;
+    pub(crate) const VK_KHR_EXTERNAL_SEMAPHORE_FD: usize = 158;
+    pub(crate) const VK_KHR_FORMAT_FEATURE_FLAGS2: usize = 159;
+    pub(crate) const VK_KHR_FRAGMENT_SHADER_BARYCENTRIC: usize = 160;
+    pub(crate) const VK_KHR_FRAGMENT_SHADING_RATE: usize = 161;
+    pub(crate) const VK_KHR_GET_MEMORY_REQUIREMENTS2: usize = 162;
+    pub(crate) const VK_KHR_GET_PHYSICAL_DEVICE_PROPERTIES2: usize = 163;
+    pub(crate) const VK_KHR_GET_SURFACE_CAPABILITIES2: usize = 164;
+    pub(crate) const VK_KHR_GLOBAL_PRIORITY: usize = 165;
+    pub(crate) const VK_KHR_IMAGE_FORMAT_LIST: usize = 166;
+    pub(crate) const VK_KHR_IMAGELESS_FRAMEBUFFER: usize = 167;
+    pub(crate) const VK_KHR_INCREMENTAL_PRESENT: usize = 168;
+    pub(crate) const VK_KHR_INDEX_TYPE_UINT8: usize = 169;
+    pub(crate) const VK_KHR_INTERNALLY_SYNCHRONIZED_QUEUES: usize = 170;
+    pub(crate) const VK_KHR_LINE_RASTERIZATION: usize = 171;
+    pub(crate) const VK_KHR_LOAD_STORE_OP_NONE: usize = 172;
+    pub(crate) const VK_KHR_MAINTENANCE1: usize = 173;
+    pub(crate) const VK_KHR_MAINTENANCE10: usize = 174;
+    pub(crate) const VK_KHR_MAINTENANCE11: usize = 175;
+    pub(crate) const VK_KHR_MAINTENANCE2: usize = 176;
+    pub(crate) const VK_KHR_MAINTENANCE3: usize = 177;
+    pub(crate) const VK_KHR_MAINTENANCE4: usize = 178;
+    pub(crate) const VK_KHR_MAINTENANCE5: usize = 179;
+    pub(crate) const VK_KHR_MAINTENANCE6: usize = 180;
+    pub(crate) const VK_KHR_MAINTENANCE7: usize = 181;
+    pub(crate) const VK_KHR_MAINTENANCE8: usize = 182;
+    pub(crate) const VK_KHR_MAINTENANCE9: usize = 183;
+    pub(crate) const VK_KHR_MAP_MEMORY2: usize = 184;
+    pub(crate) const VK_KHR_MULTIVIEW: usize = 185;
+    pub(crate) const VK_KHR_PERFORMANCE_QUERY: usize = 186;
+    pub(crate) const VK_KHR_PIPELINE_BINARY: usize = 187;
+    pub(crate) const VK_KHR_PIPELINE_EXECUTABLE_PROPERTIES: usize = 188;
+    pub(crate) const VK_KHR_PIPELINE_LIBRARY: usize = 189;
+    pub(crate) const VK_KHR_PRESENT_ID: usize = 190;
+    pub(crate) const VK_KHR_PRESENT_WAIT: usize = 191;
+    pub(crate) const VK_KHR_PUSH_DESCRIPTOR: usize = 192;
+    pub(crate) const VK_KHR_RAY_QUERY: usize = 193;
+    pub(crate) const VK_KHR_RAY_TRACING_MAINTENANCE1: usize = 194;
+    pub(crate) const VK_KHR_RAY_TRACING_PIPELINE: usize = 195;
+    pub(crate) const VK_KHR_RAY_TRACING_POSITION_FETCH: usize = 196;
+    pub(crate) const VK_KHR_RELAXED_BLOCK_LAYOUT: usize = 197;
+    pub(crate) const VK_KHR_ROBUSTNESS2: usize = 198;
+    pub(crate) const VK_KHR_SAMPLER_MIRROR_CLAMP_TO_EDGE: usize = 199;
+    pub(crate) const VK_KHR_SAMPLER_YCBCR_CONVERSION: usize = 200;
+    pub(crate) const VK_KHR_SEPARATE_DEPTH_STENCIL_LAYOUTS: usize = 201;
+    pub(crate) const VK_KHR_SHADER_ATOMIC_INT64: usize = 202;
+    pub(crate) const VK_KHR_SHADER_BFLOAT16: usize = 203;
+    pub(crate) const VK_KHR_SHADER_CLOCK: usize = 204;
+    pub(crate) const VK_KHR_SHADER_DRAW_PARAMETERS: usize = 205;
+    pub(crate) const VK_KHR_SHADER_EXPECT_ASSUME: usize = 206;
+    pub(crate) const VK_KHR_SHADER_FLOAT16_INT8: usize = 207;
+    pub(crate) const VK_KHR_SHADER_FLOAT_CONTROLS: usize = 208;
+    pub(crate) const VK_KHR_SHADER_FLOAT_CONTROLS2: usize = 209;
+    pub(crate) const VK_KHR_SHADER_FMA: usize = 210;
+    pub(crate) const VK_KHR_SHADER_INTEGER_DOT_PRODUCT: usize = 211;
+    pub(crate) const VK_KHR_SHADER_MAXIMAL_RECONVERGENCE: usize = 212;
+    pub(crate) const VK_KHR_SHADER_NON_SEMANTIC_INFO: usize = 213;
+    pub(crate) const VK_KHR_SHADER_QUAD_CONTROL: usize = 214;
+    pub(crate) const VK_KHR_SHADER_RELAXED_EXTENDED_INSTRUCTION: usize = 215;
+    pub(crate) const VK_KHR_SHADER_SUBGROUP_EXTENDED_TYPES: usize = 216;
+    pub(crate) const VK_KHR_SHADER_SUBGROUP_ROTATE: usize = 217;
+    pub(crate) const VK_KHR_SHADER_SUBGROUP_UNIFORM_CONTROL_FLOW: usize = 218;
+    pub(crate) const VK_KHR_SHADER_TERMINATE_INVOCATION: usize = 219;
+    pub(crate) const VK_KHR_SHADER_UNTYPED_POINTERS: usize = 220;
+    pub(crate) const VK_KHR_SPIRV_1_4: usize = 221;
+    pub(crate) const VK_KHR_STORAGE_BUFFER_STORAGE_CLASS: usize = 222;
+    pub(crate) const VK_KHR_SURFACE: usize = 223;
+    pub(crate) const VK_KHR_SURFACE_MAINTENANCE1: usize = 224;
+    pub(crate) const VK_KHR_SURFACE_PROTECTED_CAPABILITIES: usize = 225;
+    pub(crate) const VK_KHR_SWAPCHAIN: usize = 226;
+    pub(crate) const VK_KHR_SWAPCHAIN_MAINTENANCE1: usize = 227;
+    pub(crate) const VK_KHR_SWAPCHAIN_MUTABLE_FORMAT: usize = 228;
+    pub(crate) const VK_KHR_SYNCHRONIZATION2: usize = 229;
+    pub(crate) const VK_KHR_TIMELINE_SEMAPHORE: usize = 230;
+    pub(crate) const VK_KHR_UNIFIED_IMAGE_LAYOUTS: usize = 231;
+    pub(crate) const VK_KHR_UNIFORM_BUFFER_STANDARD_LAYOUT: usize = 232;
+    pub(crate) const VK_KHR_VARIABLE_POINTERS: usize = 233;
+    pub(crate) const VK_KHR_VERTEX_ATTRIBUTE_DIVISOR: usize = 234;
+    pub(crate) const VK_KHR_VULKAN_MEMORY_MODEL: usize = 235;
+    pub(crate) const VK_KHR_WAYLAND_SURFACE: usize = 236;
+    pub(crate) const VK_KHR_WORKGROUP_MEMORY_EXPLICIT_LAYOUT: usize = 237;
+    pub(crate) const VK_KHR_XCB_SURFACE: usize = 238;
+    pub(crate) const VK_KHR_XLIB_SURFACE: usize = 239;
+    pub(crate) const VK_KHR_ZERO_INITIALIZE_WORKGROUP_MEMORY: usize = 240;
+    pub(crate) const VK_NV_COOPERATIVE_MATRIX2: usize = 241;
 }
 
 /// Extensions promoted to core 1.1 to 1.4: a 1.4 device can have them all.

@@ -1933,6 +1933,17 @@ pub(crate) unsafe fn cmd_set_device_mask(
 }
 
 #[inline]
+pub(crate) unsafe fn cmd_set_dispatch_parameters_arm(
+    this: &crate::record::command_buffer::CommandBuffer,
+    p_dispatch_parameters: *const vk::DispatchParametersARM<'_>,
+) {
+    // SAFETY: the application keeps Vulkan's valid usage, as the caller promises.
+    unsafe {
+        crate::record::dispatch::cmd_set_dispatch_parameters_arm(this, In::new(&*p_dispatch_parameters))
+    }
+}
+
+#[inline]
 pub(crate) unsafe fn cmd_set_event(
     this: &crate::record::command_buffer::CommandBuffer,
     event: vk::Event,
@@ -5255,6 +5266,22 @@ pub(crate) unsafe fn get_pipeline_key_khr(
 }
 
 #[inline]
+pub(crate) unsafe fn get_pipeline_properties_ext(
+    this: &crate::device::Device,
+    p_pipeline_info: *const vk::PipelineInfoKHR<'_>,
+    p_pipeline_properties: *mut vk::BaseOutStructure<'_>,
+) -> vk::Result {
+    // SAFETY: the application keeps Vulkan's valid usage, as the caller promises.
+    unsafe {
+        crate::pipeline::pipeline_executable::get_pipeline_properties_ext(
+            this,
+            In::new(&*p_pipeline_info),
+            p_pipeline_properties,
+        )
+    }
+}
+
+#[inline]
 pub(crate) unsafe fn get_private_data(
     this: &crate::device::Device,
     object_type: vk::ObjectType,
@@ -5456,6 +5483,38 @@ pub(crate) unsafe fn get_shader_instrumentation_values_arm(
             &mut *p_metric_block_count,
             p_metric_values,
             flags,
+        )
+    }
+}
+
+#[inline]
+pub(crate) unsafe fn get_shader_module_create_info_identifier_ext(
+    this: &crate::device::Device,
+    p_create_info: *const vk::ShaderModuleCreateInfo<'_>,
+    p_identifier: *mut vk::ShaderModuleIdentifierEXT<'_>,
+) {
+    // SAFETY: the application keeps Vulkan's valid usage, as the caller promises.
+    unsafe {
+        crate::pipeline::shader_module::get_shader_module_create_info_identifier_ext(
+            this,
+            In::new(&*p_create_info),
+            Fill::new(&mut *p_identifier),
+        )
+    }
+}
+
+#[inline]
+pub(crate) unsafe fn get_shader_module_identifier_ext(
+    this: &crate::device::Device,
+    shader_module: vk::ShaderModule,
+    p_identifier: *mut vk::ShaderModuleIdentifierEXT<'_>,
+) {
+    // SAFETY: the application keeps Vulkan's valid usage, as the caller promises.
+    unsafe {
+        crate::pipeline::shader_module::get_shader_module_identifier_ext(
+            this,
+            shader_module,
+            Fill::new(&mut *p_identifier),
         )
     }
 }

@@ -1,10 +1,13 @@
-//! ASTC, two-dimensional, LDR profile.
+//! ASTC, two-dimensional: LDR profile, and with `astc_hdr` the HDR profile.
 //!
 //! Values are 16-bit normalised after interpolation; non-sRGB formats give the half-precision value the specification
-//! names (decode mode float16), sRGB formats the upper eight bits through the curve. Illegal blocks and HDR endpoints
-//! decode to opaque magenta.
+//! names (decode mode float16), sRGB formats the upper eight bits through the curve, and views of decode mode unorm8 these bits. Illegal blocks decode to opaque
+//! magenta, and so do HDR endpoints where the format is none of HDR.
 
-use super::{Color8, Paint};
+use super::astc_sequence::{Range, Value, bits, range, sequence};
+use super::packed::half;
+use super::{AstcTo, Color8, Paint, astc_hdr};
+use crate::format::num;
 
 /// Channels of 16 bits, as what they are made.
 pub trait Wide: Copy {
@@ -12,12 +15,22 @@ pub trait Wide: Copy {
     /// Of an illegal block.
     const MAGENTA: Self::Texel;
     fn of(self, c: [u32; 4]) -> Self::Texel;
-    fn srgb(self) -> bool;
+    /// The upper eight bits are kept.
+    fn bytes(self) -> bool;
+    /// It has HDR endpoints.
+    fn hdr(self) -> bool {
+        false
+    }
+    /// Of halves, where it has HDR endpoints.
+    fn halves(self, _: [u32; 4]) -> Self::Texel {
+        Self::MAGENTA
+    }
 }
 
 /// Raw texels.
 #[derive(Clone, Copy)]
 pub struct Raw {
+    pub to: AstcTo,
     pub srgb: bool,
 }
 
@@ -25,23 +38,17 @@ impl Wide for Raw {
     type Texel = [u32; 4];
     const MAGENTA: [u32; 4] = [0x3f80_0000, 0, 0x3f80_0000, 0x3f80_0000];
     fn of(self, c: [u32; 4]) -> [u32; 4] {
-        raw(c, self.srgb)
+        raw(c, self)
     }
-    fn srgb(self) -> bool {
-        self.srgb
+    fn bytes(self) -> bool {
+        self.to == AstcTo::Bytes
     }
-}
-
-/// A range of the integer sequence encoding: a trit or a quint (or neither), and plain bits.
-#[derive(Clone, Copy, PartialEq, Debug)]
-struct Range {
-    trits: bool,
-    quints: bool,
-    bits: u32,
-}
-
-const fn range(trits: bool, quints: bool, bits: u32) -> Range {
-    Range { trits, quints, bits }
+    fn hdr(self) -> bool {
+        self.to == AstcTo::Hdr
+    }
+    fn halves(self, h: [u32; 4]) -> [u32; 4] {
+        h.map(|h| num::f16_to_f32(h as u16).to_bits())
+    }
 }
 
 /// Ranges of weights by the three R bits, less 2; low precision, then high.
@@ -84,109 +91,6 @@ const COLOR_RANGES: [Range; 17] = [
     range(false, false, 3),
     range(true, false, 1),
 ];
-
-impl Range {
-    /// Bits that `n` values take.
-    fn sequence_bits(self, n: u32) -> u32 {
-        let extra = if self.trits {
-            (8 * n).div_ceil(5)
-        } else if self.quints {
-            (7 * n).div_ceil(3)
-        } else {
-            0
-        };
-        n * self.bits + extra
-    }
-}
-
-fn bits(block: u128, low: u32, n: u32) -> u32 {
-    if n == 0 || low > 127 { 0 } else { (block >> low) as u32 & (u32::MAX >> (32 - n)) }
-}
-
-/// One value of a sequence: plain bits, and the trit or quint above them.
-#[derive(Clone, Copy, Default)]
-struct Value {
-    bits: u32,
-    digit: u32,
-}
-
-/// Five trits from eight bits.
-fn trits(t: u32) -> [u32; 5] {
-    let b = |i: u32| t >> i & 1;
-    let (c, t4, t3) = if t >> 2 & 7 == 7 {
-        ((t >> 5 & 7) << 2 | (t & 3), 2, 2)
-    } else if t >> 5 & 3 == 3 {
-        (t & 31, 2, b(7))
-    } else {
-        (t & 31, b(7), t >> 5 & 3)
-    };
-    let c_bit = |i: u32| c >> i & 1;
-    let (t2, t1, t0) = if c & 3 == 3 {
-        (2, c_bit(4), c_bit(3) << 1 | (c_bit(2) & !c_bit(3) & 1))
-    } else if c >> 2 & 3 == 3 {
-        (2, 2, c & 3)
-    } else {
-        (c_bit(4), c >> 2 & 3, c_bit(1) << 1 | (c_bit(0) & !c_bit(1) & 1))
-    };
-    [t0, t1, t2, t3, t4]
-}
-
-/// Three quints from seven bits.
-fn quints(q: u32) -> [u32; 3] {
-    let b = |i: u32| q >> i & 1;
-    if q >> 1 & 3 == 3 && q >> 5 & 3 == 0 {
-        let n = !b(0) & 1;
-        return [4, 4, b(0) << 2 | (b(4) & n) << 1 | (b(3) & n)];
-    }
-    let (c, q2) = if q >> 1 & 3 == 3 {
-        ((q >> 3 & 3) << 3 | (!(q >> 5) & 3) << 1 | b(0), 4)
-    } else {
-        (q & 31, q >> 5 & 3)
-    };
-    if c & 7 == 5 { [c >> 3 & 3, 4, q2] } else { [c & 7, c >> 3 & 3, q2] }
-}
-
-/// Decodes `out.len()` values from bit `at`; bits from `end` on read as 0.
-fn sequence(block: u128, at: u32, end: u32, range: Range, out: &mut [Value]) {
-    let block = if end >= 128 { block } else { block & ((1u128 << end) - 1) };
-    let mut at = at;
-    let mut take = |n: u32| {
-        let v = bits(block, at, n);
-        at += n;
-        v
-    };
-    let m = range.bits;
-    if range.trits {
-        for group in out.chunks_mut(5) {
-            let mut low = [0; 5];
-            let mut t = 0;
-            for (i, (n, shift)) in [(2, 0), (2, 2), (1, 4), (2, 5), (1, 7)].into_iter().enumerate() {
-                // The last group may be short: what it lacks was not stored.
-                if i < group.len() {
-                    low[i] = take(m);
-                    t |= take(n) << shift;
-                }
-            }
-            let d = trits(t);
-            group.iter_mut().enumerate().for_each(|(i, v)| *v = Value { bits: low[i], digit: d[i] });
-        }
-    } else if range.quints {
-        for group in out.chunks_mut(3) {
-            let mut low = [0; 3];
-            let mut q = 0;
-            for (i, (n, shift)) in [(3, 0), (2, 3), (2, 5)].into_iter().enumerate() {
-                if i < group.len() {
-                    low[i] = take(m);
-                    q |= take(n) << shift;
-                }
-            }
-            let d = quints(q);
-            group.iter_mut().enumerate().for_each(|(i, v)| *v = Value { bits: low[i], digit: d[i] });
-        }
-    } else {
-        out.iter_mut().for_each(|v| *v = Value { bits: take(m), digit: 0 });
-    }
-}
 
 /// Repeats `n` bits until `to` bits are filled.
 fn replicate(v: u32, n: u32, to: u32) -> u32 {
@@ -301,7 +205,7 @@ fn blue_contract(c: [i32; 4]) -> [i32; 4] {
     [(c[0] + c[2]) >> 1, (c[1] + c[2]) >> 1, c[2], c[3]]
 }
 
-/// The two endpoints of a partition, `None` for HDR modes.
+/// The two endpoints of a partition, of eight bits; `None` for HDR modes.
 fn endpoints(mode: u32, v: &[i32]) -> Option<[[i32; 4]; 2]> {
     let e = match mode {
         0 => [[v[0], v[0], v[0], 255], [v[1], v[1], v[1], 255]],
@@ -387,9 +291,9 @@ fn partition(seed: u32, x: u32, y: u32, count: u32, small: bool) -> usize {
 }
 
 /// Raw texel from 16-bit normalised channels.
-fn raw(c: [u32; 4], srgb: bool) -> [u32; 4] {
-    if srgb {
-        return Color8 { srgb }.of(c.map(|v| (v >> 8) as u8));
+fn raw(c: [u32; 4], to: Raw) -> [u32; 4] {
+    if to.bytes() {
+        return Color8 { srgb: to.srgb }.of(c.map(|v| (v >> 8) as u8));
     }
     // Half precision, rounded towards zero: the value has 16 bits at most, of which eleven from the first one stay.
     c.map(|v| {
@@ -412,10 +316,14 @@ pub fn decode<W: Wide>(block: u128, extent: [u32; 3], wide: W, out: &mut [W::Tex
 }
 
 fn try_decode<W: Wide>(block: u128, [bw, bh, _]: [u32; 3], to: W, out: &mut [W::Texel]) -> Option<()> {
-    let srgb = to.srgb();
+    let bytes = to.bytes();
     if bits(block, 0, 9) == 0x1fc {
-        let c = void_extent(block)?;
-        out.fill(to.of(c));
+        let (c, halves) = void_extent(block)?;
+        out.fill(match (halves, to.hdr()) {
+            (true, true) => to.halves(c),
+            (true, false) => W::MAGENTA,
+            (false, _) => to.of(c),
+        });
         return Some(());
     }
     let mode = block_mode(block)?;
@@ -470,7 +378,11 @@ fn try_decode<W: Wide>(block: u128, [bw, bh, _]: [u32; 3], to: W, out: &mut [W::
         for (v, c) in v.iter_mut().zip(&colors[at..at + count]) {
             *v = unquantize_color(*c, range) as i32;
         }
-        *e = endpoints(m, &v);
+        let widen = |v: i32| (v as u32) << 8 | if bytes { 0x80 } else { v as u32 };
+        *e = endpoints(m, &v).map(|e| (e.map(|c| c.map(widen)), 0));
+        if e.is_none() && to.hdr() {
+            *e = astc_hdr::endpoints(m, &v);
+        }
         at += count;
     }
 
@@ -500,13 +412,12 @@ fn try_decode<W: Wide>(block: u128, [bw, bh, _]: [u32; 3], to: W, out: &mut [W::
             let part = if parts == 1 { 0 } else { partition(bits(block, 13, 10), x, y, parts, bw * bh < 31) };
             out[(y * bw + x) as usize] = match ends[part] {
                 None => W::MAGENTA,
-                Some([e0, e1]) => {
-                    let widen = |v: i32| (v as u32) << 8 | if srgb { 0x80 } else { v as u32 };
-                    let c = std::array::from_fn(|k| {
+                Some(([e0, e1], hdr)) => {
+                    let c: [u32; 4] = std::array::from_fn(|k| {
                         let w = if k == second_plane { second } else { first };
-                        (widen(e0[k]) * (64 - w) + widen(e1[k]) * w + 32) >> 6
+                        (e0[k] * (64 - w) + e1[k] * w + 32) >> 6
                     });
-                    to.of(c)
+                    if hdr == 0 { to.of(c) } else { to.halves(mixed(c, hdr)) }
                 }
             };
         }
@@ -514,9 +425,15 @@ fn try_decode<W: Wide>(block: u128, [bw, bh, _]: [u32; 3], to: W, out: &mut [W::
     Some(())
 }
 
-/// The colour of a void-extent block, `None` if it is illegal or HDR.
-fn void_extent(block: u128) -> Option<[u32; 4]> {
-    if bits(block, 9, 1) == 1 || bits(block, 10, 2) != 3 {
+/// Halves of channels, of which some are HDR.
+#[cold]
+fn mixed(c: [u32; 4], hdr: u32) -> [u32; 4] {
+    std::array::from_fn(|k| if hdr >> k & 1 == 1 { astc_hdr::half(c[k]) } else { half(c[k]) as u32 })
+}
+
+/// The colour of a void-extent block, and whether it is halves; `None` if it is illegal.
+fn void_extent(block: u128) -> Option<([u32; 4], bool)> {
+    if bits(block, 10, 2) != 3 {
         return None;
     }
     let [s0, s1, t0, t1] = [12, 25, 38, 51].map(|at| bits(block, at, 13));
@@ -524,7 +441,7 @@ fn void_extent(block: u128) -> Option<[u32; 4]> {
     if !none && (s0 >= s1 || t0 >= t1) {
         return None;
     }
-    Some([64, 80, 96, 112].map(|at| bits(block, at, 16)))
+    Some(([64, 80, 96, 112].map(|at| bits(block, at, 16)), bits(block, 9, 1) == 1))
 }
 
 #[cfg(test)]
@@ -533,7 +450,7 @@ mod tests {
     use super::*;
     use crate::format::num;
 
-    const LINEAR: Raw = Raw { srgb: false };
+    const LINEAR: Raw = Raw { to: AstcTo::Halves, srgb: false };
 
     #[test]
     fn void_extents() {
@@ -543,28 +460,21 @@ mod tests {
         decode(header | color, [12, 12, 1], LINEAR, &mut out);
         // 0x1234 keeps eleven of its thirteen bits.
         assert_eq!(out[143].map(f32::from_bits), [1.0, 0.5, 0.0, 0x1234 as f32 / 65536.0]);
-        decode(header | color, [4, 4, 1], Raw { srgb: true }, &mut out);
+        decode(header | color, [4, 4, 1], Raw { to: AstcTo::Bytes, srgb: true }, &mut out);
         assert_eq!(f32::from_bits(out[15][1]), num::srgb8_to_f32(0x80));
+        // As bytes without a curve: decode mode unorm8.
+        decode(header | color, [4, 4, 1], Raw { to: AstcTo::Bytes, srgb: false }, &mut out);
+        assert_eq!(out[15].map(f32::from_bits), [1.0, 128.0 / 255.0, 0.0, 18.0 / 255.0]);
         decode(header | color | 1 << 9, [4, 4, 1], LINEAR, &mut out);
         assert_eq!(out[3], Raw::MAGENTA);
-    }
-
-    #[test]
-    fn digit_decoding_covers_all_values() {
-        let mut seen = std::collections::HashSet::new();
-        for t in 0..256 {
-            let d = trits(t);
-            assert!(d.iter().all(|&v| v < 3));
-            seen.insert(d);
-        }
-        assert_eq!(seen.len(), 243);
-        let mut seen = std::collections::HashSet::new();
-        for q in 0..128 {
-            let d = quints(q);
-            assert!(d.iter().all(|&v| v < 5));
-            seen.insert(d);
-        }
-        assert_eq!(seen.len(), 125);
+        // The same in an HDR format: halves.
+        decode(
+            header | 0x4000 << 64 | 0x3C00 << 80 | 1 << 9,
+            [4, 4, 1],
+            Raw { to: AstcTo::Hdr, srgb: false },
+            &mut out,
+        );
+        assert_eq!(out[3].map(f32::from_bits), [2.0, 1.0, 0.0, 0.0]);
     }
 
     #[test]

@@ -3,7 +3,8 @@
 use super::{BlockKind, Cached, Packing, cached, decoder, lanes, packing};
 use crate::format::kernels::{Channels, GatherFn};
 use crate::format::plan::Plan;
-use crate::format::{FormatInfo, TexelKind, all};
+use crate::format::table::TABLE;
+use crate::format::{FormatInfo, TexelKind};
 use crate::vector::{load, store};
 use simd::{Level, Simd};
 use std::sync::LazyLock;
@@ -23,7 +24,7 @@ pub struct Known {
 
 /// Formats of the table, from the first compressed one to the last.
 static KNOWN: LazyLock<Vec<Option<Known>>> = LazyLock::new(|| {
-    all()
+    TABLE
         .iter()
         .map(|f| {
             let packing = packing(f)?;
@@ -40,7 +41,7 @@ static KNOWN: LazyLock<Vec<Option<Known>>> = LazyLock::new(|| {
 /// `None` for formats that are not compressed.
 pub fn known(info: &'static FormatInfo) -> Option<&'static Known> {
     // (The row of the table.)
-    let first = all().as_ptr() as usize;
+    let first = TABLE.as_ptr() as usize;
     let row = (info as *const FormatInfo as usize - first) / size_of::<FormatInfo>();
     KNOWN.get(row)?.as_ref()
 }
@@ -173,7 +174,7 @@ mod tests {
     pub(crate) fn texels_of_blocks_anywhere(level: Level) {
         let mut r = Random::new(5);
         let mut random = || r.u32() >> 8;
-        for info in all().iter().filter(|f| f.compressed()) {
+        for info in crate::format::all().iter().filter(|f| f.compressed()) {
             let bytes: Vec<u8> = (0..64 * info.block_bytes).map(|_| random() as u8).collect();
             let texels = info.block_extent[0] * info.block_extent[1];
             for case in 0..20 {

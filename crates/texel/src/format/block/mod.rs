@@ -4,6 +4,8 @@
 //! Specification, chapters on S3TC, RGTC, BPTC, ETC2/EAC and ASTC.
 
 mod astc;
+mod astc_hdr;
+mod astc_sequence;
 mod bc;
 mod bc6h;
 mod bc7;
@@ -35,6 +37,12 @@ pub const MAX_TEXELS: usize = 144;
 pub type BlockTexels = [[u32; 4]; MAX_TEXELS];
 pub const EMPTY: BlockTexels = [[0; 4]; MAX_TEXELS];
 
+/// Formats of ASTC's HDR profile.
+pub const fn is_astc_hdr(format: vk::Format) -> bool {
+    format.as_raw() >= vk::Format::ASTC_4X4_SFLOAT_BLOCK.as_raw()
+        && format.as_raw() <= vk::Format::ASTC_12X12_SFLOAT_BLOCK.as_raw()
+}
+
 /// Which decoder a compressed format needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BlockKind {
@@ -50,7 +58,16 @@ pub enum BlockKind {
     Etc2Rgba8,
     EacR11 { signed: bool },
     EacRg11 { signed: bool },
-    Astc,
+    Astc(AstcTo),
+}
+
+/// What ASTC blocks become.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AstcTo {
+    Halves,
+    /// Halves, of blocks that may be of the HDR profile.
+    Hdr,
+    Bytes,
 }
 
 impl BlockKind {
@@ -78,8 +95,11 @@ impl BlockKind {
             f if f.as_raw() >= F::ASTC_4X4_UNORM_BLOCK.as_raw()
                 && f.as_raw() <= F::ASTC_12X12_SRGB_BLOCK.as_raw() =>
             {
-                BlockKind::Astc
+                // Each format of normalised numbers is followed by its sRGB one.
+                let srgb = (f.as_raw() - F::ASTC_4X4_UNORM_BLOCK.as_raw()) % 2 == 1;
+                BlockKind::Astc(if srgb { AstcTo::Bytes } else { AstcTo::Halves })
             }
+            f if is_astc_hdr(f) => BlockKind::Astc(AstcTo::Hdr),
             _ => return None,
         })
     }
@@ -143,7 +163,9 @@ pub fn decode(info: &FormatInfo, bytes: &[u8], out: &mut BlockTexels) {
                 out[t] = [r, g, 0, 1f32.to_bits()];
             });
         }
-        BlockKind::Astc => astc::decode(block, info.block_extent, astc::Raw { srgb: color.srgb }, out),
+        BlockKind::Astc(to) => {
+            astc::decode(block, info.block_extent, astc::Raw { to, srgb: color.srgb }, out);
+        }
     }
 }
 

@@ -6,7 +6,7 @@
 
 use super::bc6h::bc6h;
 use super::bc7::bc7;
-use super::{BlockKind, FormatInfo, astc, bc, etc2};
+use super::{AstcTo, BlockKind, FormatInfo, astc, bc, etc2};
 use crate::format::TexelKind;
 use simd::{Level, Simd, Table, ops};
 
@@ -49,7 +49,7 @@ pub fn packing(info: &FormatInfo) -> Option<Packing> {
             Packing::Pair { most: etc2::MOST[signed as usize] as u32, signed }
         }
         BlockKind::Bc6h { .. } => Packing::Halves,
-        BlockKind::Astc if !info.is_srgb() => Packing::Halves,
+        BlockKind::Astc(AstcTo::Halves | AstcTo::Hdr) => Packing::Halves,
         _ => Packing::Bytes,
     })
 }
@@ -78,14 +78,14 @@ impl astc::Wide for Word {
         u32::from_le_bytes(c.map(|v| (v >> 8) as u8))
     }
     #[inline(always)]
-    fn srgb(self) -> bool {
+    fn bytes(self) -> bool {
         true
     }
 }
 
 /// The half that is the nearest one below 65536ths, but that 65535 stands for one.
 #[inline(always)]
-fn half(v: u32) -> u64 {
+pub(super) fn half(v: u32) -> u64 {
     if v == 65535 {
         return 0x3C00;
     }
@@ -100,7 +100,9 @@ fn half(v: u32) -> u64 {
 
 /// 16 bits as halves.
 #[derive(Clone, Copy)]
-struct Halves;
+struct Halves {
+    hdr: bool,
+}
 
 impl astc::Wide for Halves {
     type Texel = u64;
@@ -110,8 +112,14 @@ impl astc::Wide for Halves {
         half(c[0]) | half(c[1]) << 16 | half(c[2]) << 32 | half(c[3]) << 48
     }
     #[inline(always)]
-    fn srgb(self) -> bool {
+    fn bytes(self) -> bool {
         false
+    }
+    fn hdr(self) -> bool {
+        self.hdr
+    }
+    fn halves(self, h: [u32; 4]) -> u64 {
+        h.iter().rev().fold(0, |all, h| all << 16 | u64::from(*h))
     }
 }
 
@@ -181,13 +189,13 @@ unsafe fn decode<S: Simd>(s: S, info: &'static FormatInfo, block: u128, out: *mu
                 let (red, green) = (eac(s, lo.swap_bytes(), signed), eac(s, hi.swap_bytes(), signed));
                 s.istore(out, s.ior(red, ops::shl(s, green, 16)));
             }
-            BlockKind::Astc if info.is_srgb() => {
+            BlockKind::Astc(AstcTo::Bytes) => {
                 let out = std::slice::from_raw_parts_mut(out.cast::<u32>(), texels);
                 astc::decode(block, info.block_extent, Word, out);
             }
-            BlockKind::Astc => {
+            BlockKind::Astc(to) => {
                 let out = std::slice::from_raw_parts_mut(out.cast::<u64>(), texels);
-                astc::decode(block, info.block_extent, Halves, out);
+                astc::decode(block, info.block_extent, Halves { hdr: to == AstcTo::Hdr }, out);
             }
         }
     }

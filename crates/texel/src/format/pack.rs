@@ -1,0 +1,31 @@
+//! Names of the formats of VK_ARM_format_pack, which ash lacks.
+
+use ash::vk;
+
+macro_rules! formats {
+    ($($name:ident = $raw:literal,)*) => {
+        /// Names beside those of [`vk::Format`].
+        pub trait Pack {
+            $(const $name: vk::Format = vk::Format::from_raw($raw);)*
+        }
+    };
+}
+
+formats! {
+    R10X6_UINT_PACK16_ARM = 1000609000,
+    R10X6G10X6_UINT_2PACK16_ARM = 1000609001,
+    R10X6G10X6B10X6A10X6_UINT_4PACK16_ARM = 1000609002,
+    R12X4_UINT_PACK16_ARM = 1000609003,
+    R12X4G12X4_UINT_2PACK16_ARM = 1000609004,
+    R12X4G12X4B12X4A12X4_UINT_4PACK16_ARM = 1000609005,
+    R14X2_UINT_PACK16_ARM = 1000609006,
+    R14X2G14X2_UINT_2PACK16_ARM = 1000609007,
+    R14X2G14X2B14X2A14X2_UINT_4PACK16_ARM = 1000609008,
+    R14X2_UNORM_PACK16_ARM = 1000609009,
+    R14X2G14X2_UNORM_2PACK16_ARM = 1000609010,
+    R14X2G14X2B14X2A14X2_UNORM_4PACK16_ARM = 1000609011,
+    G14X2_B14X2R14X2_2PLANE_420_UNORM_3PACK16_ARM = 1000609012,
+    G14X2_B14X2R14X2_2PLANE_422_UNORM_3PACK16_ARM = 1000609013,
+}
+
+impl Pack for vk::Format {}
