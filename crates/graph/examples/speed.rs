@@ -68,7 +68,7 @@ fn main() {
                 Tensor::new(
                     bytes.as_mut_ptr(),
                     bytes.len() as u64,
-                    vec![1 << 20, 8192, 64, 1].iter().map(|s| s * size).collect(),
+                    [1u64 << 20, 8192, 64, 1].iter().map(|s| s * size).collect(),
                 )
             }
         };

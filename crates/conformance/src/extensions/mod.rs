@@ -12,6 +12,7 @@ mod conservative;
 mod cooperative;
 mod cooperative2;
 mod coverage;
+mod data_graph;
 pub(crate) mod frame;
 mod host_copy;
 mod interlock;
@@ -55,6 +56,7 @@ pub fn checks() -> Vec<Check> {
     all.extend(conservative::checks());
     all.extend(cooperative::checks());
     all.extend(tensor::checks());
+    all.extend(data_graph::checks());
     all.extend(cooperative2::checks());
     all.extend(tile::checks());
     all.extend(ycbcr::checks());

@@ -139,6 +139,8 @@ fn arrives(n: &Names, c: &Command, at: usize) -> Arrives {
         None if counts(c, p).count() > 1 || READ_AND_WRITTEN.contains(&(&c.name, &p.name)) => {
             Arrives::As(format!("&mut *{name}"))
         }
+        // Of a structure that only its type tells.
+        None if p.ty == "VkBaseOutStructure" => Arrives::AsIs,
         None if p.ty == "void" || !known(n, p) => Arrives::AsIs,
         None if tagged(n, &p.ty) => Arrives::As(match is_needed(p) {
             true => format!("Fill::new(&mut *{name})"),
