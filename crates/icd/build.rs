@@ -10,9 +10,10 @@ use std::path::{Path, PathBuf};
 mod hash;
 
 /// Compiler, engine, GPU and driver. The lock file has the versions of what they depend on.
-const PARTS: [&str; 11] = [
+const PARTS: [&str; 12] = [
     "../settings/src",
     "../simd/src",
+    "../graph/src",
     "../shader/src",
     "../wave/src",
     "../texel/src",

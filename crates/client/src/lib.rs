@@ -9,6 +9,7 @@ pub mod child;
 pub mod compute;
 pub mod context;
 pub mod cooperative;
+pub mod data_graph;
 pub mod drivers;
 pub mod graphics;
 pub mod kernels;

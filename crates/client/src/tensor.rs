@@ -39,7 +39,7 @@ impl Element {
         }
     }
     /// The type, unless it is the 32-bit integer that the module has.
-    fn declare(self, m: &mut Module) -> u32 {
+    pub(crate) fn declare(self, m: &mut Module) -> u32 {
         let (code, operands): (u32, &[u32]) = match self {
             Element::U32 => return m.uint,
             Element::U8 => (21, &[8, 0]),
@@ -205,15 +205,16 @@ impl Shift {
     }
 }
 
+/// The commands of an extension that ash lacks.
 macro_rules! functions {
-    ($($field:ident = $name:literal: fn($($arg:ty),*) $(-> $result:ty)?,)*) => {
+    ($kind:ident: $($field:ident = $name:literal: fn($($arg:ty),*) $(-> $result:ty)?,)*) => {
         /// The device's commands of the extension.
-        pub struct Functions {
+        pub struct $kind {
             $(pub $field: unsafe extern "system" fn($($arg),*) $(-> $result)?,)*
         }
-        impl Functions {
-            fn load(context: &Context) -> Result<Functions> {
-                Ok(Functions { $($field: {
+        impl $kind {
+            fn load(context: &Context) -> Result<$kind> {
+                Ok($kind { $($field: {
                     // SAFETY: the device is alive.
                     let found = unsafe { context.instance.get_device_proc_addr(context.device.handle(), $name.as_ptr()) };
                     let found = found.ok_or_else(|| Error(format!("the device lacks {:?}", $name)))?;
@@ -225,9 +226,12 @@ macro_rules! functions {
     };
 }
 
-type Allocator = *const vk::AllocationCallbacks<'static>;
+pub(crate) use functions;
+
+pub(crate) type Allocator = *const vk::AllocationCallbacks<'static>;
 
 functions! {
+    Functions:
     create = c"vkCreateTensorARM": fn(vk::Device, *const vk::TensorCreateInfoARM<'_>, Allocator, *mut vk::TensorARM) -> vk::Result,
     destroy = c"vkDestroyTensorARM": fn(vk::Device, vk::TensorARM, Allocator),
     create_view = c"vkCreateTensorViewARM": fn(vk::Device, *const vk::TensorViewCreateInfoARM<'_>, Allocator, *mut vk::TensorViewARM) -> vk::Result,
@@ -274,6 +278,7 @@ impl Tensor {
             p_dimensions: dimensions.as_ptr(),
             p_strides: strides.map_or(std::ptr::null(), |s| s.as_ptr()),
             usage: vk::TensorUsageFlagsARM::SHADER
+                | vk::TensorUsageFlagsARM::DATA_GRAPH
                 | vk::TensorUsageFlagsARM::TRANSFER_SRC
                 | vk::TensorUsageFlagsARM::TRANSFER_DST,
             ..Default::default()

@@ -3,6 +3,7 @@
 pub mod generated;
 
 use self::generated::Generated;
+use crate::graphs::GraphDispatch;
 use crate::ordering;
 use crate::pipeline::ComputePipeline;
 use crate::query::QueryPool;
@@ -62,6 +63,9 @@ pub enum Command {
         buffer: Arc<Buffer>,
         offset: u64,
     },
+
+    /// A data graph.
+    Graph(Box<GraphDispatch>),
 
     /// Draws or dispatches that memory describes.
     Generated(Box<Generated>),
@@ -242,6 +246,7 @@ impl Command {
             self,
             Command::Dispatch { .. }
                 | Command::DispatchIndirect { .. }
+                | Command::Graph(_)
                 | Command::Generated(_)
                 | Command::Trace(_)
                 | Command::Draw(..)
@@ -275,6 +280,7 @@ impl Command {
             | Command::Mark(_) => false,
             Command::Dispatch { .. }
             | Command::DispatchIndirect { .. }
+            | Command::Graph(_)
             | Command::CopyBuffer { .. }
             | Command::UpdateBuffer { .. }
             | Command::FillBuffer { .. }
@@ -302,6 +308,7 @@ impl Command {
         match self {
             Command::Dispatch { .. } => "vkCmdDispatch",
             Command::DispatchIndirect { .. } => "vkCmdDispatchIndirect",
+            Command::Graph(_) => "vkCmdDispatchDataGraphARM",
             Command::Generated(_) => "vkCmdExecuteGeneratedCommandsEXT",
             Command::Wild { call, .. } => call,
             Command::BeginRendering(_) => "vkCmdBeginRendering or vkCmdBeginRenderPass2",

@@ -1,6 +1,7 @@
 //! Runs recorded commands in order on a queue's thread; shading goes to the device's pool.
 
 mod dispatch;
+mod graph;
 mod later;
 mod structures;
 mod trace;
@@ -196,6 +197,7 @@ impl Executor {
                     self.dispatch(dispatch, groups);
                 }
             }
+            Command::Graph(g) => self.graph(g),
             Command::Generated(g) => self.generated(g),
             Command::Wild { address, call } => self.blame(Blame::of(wave::Fault::Address(*address), call)),
             Command::BeginRendering(r) => {

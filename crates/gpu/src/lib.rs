@@ -12,6 +12,7 @@ pub mod discarded;
 pub mod exclusive;
 pub mod executor;
 pub mod findings;
+pub mod graphs;
 pub mod hazards;
 pub mod ledger;
 pub mod ordering;

@@ -22,6 +22,25 @@ pub fn element_bytes(format: vk::Format) -> Option<u32> {
     })
 }
 
+/// The type of a format's elements in data graphs; `None`: they have none. Integers are of no sign there.
+pub fn graph_type(format: vk::Format) -> Option<graph::Type> {
+    use graph::Type as T;
+    use vk::Format as F;
+    Some(match format {
+        F::R8_SINT | F::R8_UINT => T::I8,
+        F::R16_SINT | F::R16_UINT => T::I16,
+        F::R32_SINT | F::R32_UINT => T::I32,
+        F::R64_SINT => T::I48,
+        F::R16_SFLOAT => T::F16,
+        F::R32_SFLOAT => T::F32,
+        BOOL => T::Bool,
+        BFLOAT16 => T::BF16,
+        FLOAT8_E4M3 => T::F8E4M3,
+        FLOAT8_E5M2 => T::F8E5M2,
+        _ => return None,
+    })
+}
+
 /// VK_FORMAT_R8_BOOL_ARM: 0 is false, 1 true.
 const BOOL: vk::Format = vk::Format::from_raw(1000460000);
 /// VK_FORMAT_R16_SFLOAT_FPENCODING_BFLOAT16_ARM.

@@ -7,6 +7,9 @@ use counters::bound::Wait;
 use counters::{Job, Model, Phase};
 pub(crate) use vk::PipelineStageFlags2 as Stages;
 
+/// VK_PIPELINE_STAGE_2_DATA_GRAPH_BIT_ARM
+const DATA_GRAPH: u64 = 1 << 42;
+
 /// Kinds of work that barriers tell apart.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Class {
@@ -120,8 +123,9 @@ impl Scope {
         let mut classes = [false; CLASSES];
         classes[Class::Binning as usize] = graphics || early || (late && first);
         classes[Class::Main as usize] = graphics || late || (early && !first);
-        classes[Class::Compute as usize] =
-            everything || any(Stages::COMPUTE_SHADER | Stages::RAY_TRACING_SHADER_KHR) || (!first && before);
+        classes[Class::Compute as usize] = everything
+            || any(Stages::COMPUTE_SHADER | Stages::RAY_TRACING_SHADER_KHR | Stages::from_raw(DATA_GRAPH))
+            || (!first && before);
         for (class, stage) in [
             (Class::Copy, Stages::COPY),
             (Class::Blit, Stages::BLIT),

@@ -13,6 +13,7 @@ pub mod bytecode_read;
 pub mod cfg;
 pub mod cost;
 pub mod data;
+pub mod data_graph;
 pub mod eval;
 pub mod instrument;
 pub mod interface;

@@ -137,6 +137,7 @@ impl TensorUsageFlagsARM {
     pub const TRANSFER_SRC: Self = Self(4);
     pub const TRANSFER_DST: Self = Self(8);
     pub const IMAGE_ALIASING: Self = Self(16);
+    pub const DATA_GRAPH: Self = Self(32);
 }
 #[doc = "<https://registry.khronos.org/vulkan/specs/latest/man/html/VkTensorViewCreateFlagsARM.html>"]
 #[repr(transparent)]
@@ -146,6 +147,20 @@ ash::vk_bitflags_wrapped!(TensorViewCreateFlagsARM, Flags64);
 impl TensorViewCreateFlagsARM {
     pub const DESCRIPTOR_BUFFER_CAPTURE_REPLAY: Self = Self(1);
 }
+#[doc = "<https://registry.khronos.org/vulkan/specs/latest/man/html/VkDataGraphPipelineSessionCreateFlagsARM.html>"]
+#[repr(transparent)]
+#[derive(PartialEq, Eq, PartialOrd, Ord, Clone, Copy, Hash, Debug)]
+pub struct DataGraphPipelineSessionCreateFlagsARM(pub(crate) Flags64);
+ash::vk_bitflags_wrapped!(DataGraphPipelineSessionCreateFlagsARM, Flags64);
+impl DataGraphPipelineSessionCreateFlagsARM {
+    pub const PROTECTED: Self = Self(1);
+}
+#[doc = "<https://registry.khronos.org/vulkan/specs/latest/man/html/VkDataGraphPipelineDispatchFlagsARM.html>"]
+#[repr(transparent)]
+#[derive(PartialEq, Eq, PartialOrd, Ord, Clone, Copy, Hash, Debug)]
+pub struct DataGraphPipelineDispatchFlagsARM(pub(crate) Flags64);
+ash::vk_bitflags_wrapped!(DataGraphPipelineDispatchFlagsARM, Flags64);
+impl DataGraphPipelineDispatchFlagsARM {}
 #[doc = "<https://registry.khronos.org/vulkan/specs/latest/man/html/VkSpirvResourceTypeFlagsEXT.html>"]
 #[repr(transparent)]
 #[derive(PartialEq, Eq, PartialOrd, Ord, Clone, Copy, Hash, Debug)]
@@ -211,6 +226,17 @@ impl PerformanceCounterDescriptionFlagsARM {}
 pub struct ShaderInstrumentationValuesFlagsARM(pub(crate) Flags);
 ash::vk_bitflags_wrapped!(ShaderInstrumentationValuesFlagsARM, Flags);
 impl ShaderInstrumentationValuesFlagsARM {}
+#[doc = "<https://registry.khronos.org/vulkan/specs/latest/man/html/VkDataGraphTOSAQualityFlagsARM.html>"]
+#[repr(transparent)]
+#[derive(PartialEq, Eq, PartialOrd, Ord, Clone, Copy, Hash, Debug)]
+pub struct DataGraphTOSAQualityFlagsARM(pub(crate) Flags);
+ash::vk_bitflags_wrapped!(DataGraphTOSAQualityFlagsARM, Flags);
+impl DataGraphTOSAQualityFlagsARM {
+    pub const ACCELERATED: Self = Self(1);
+    pub const CONFORMANT: Self = Self(2);
+    pub const EXPERIMENTAL: Self = Self(4);
+    pub const DEPRECATED: Self = Self(8);
+}
 #[doc = "<https://registry.khronos.org/vulkan/specs/latest/man/html/VkAccessFlags3KHR.html>"]
 #[repr(transparent)]
 #[derive(PartialEq, Eq, PartialOrd, Ord, Clone, Copy, Hash, Debug)]
@@ -305,6 +331,24 @@ impl Handle for TensorViewARM {
     }
 }
 impl TensorViewARM {
+    pub const fn null() -> Self {
+        Self(0)
+    }
+}
+#[doc = "<https://registry.khronos.org/vulkan/specs/latest/man/html/VkDataGraphPipelineSessionARM.html>"]
+#[repr(transparent)]
+#[derive(Eq, PartialEq, Ord, PartialOrd, Clone, Copy, Hash, Debug, Default)]
+pub struct DataGraphPipelineSessionARM(u64);
+impl Handle for DataGraphPipelineSessionARM {
+    const TYPE: ObjectType = ObjectType::from_raw(1000507000);
+    fn as_raw(self) -> u64 {
+        self.0
+    }
+    fn from_raw(x: u64) -> Self {
+        Self(x)
+    }
+}
+impl DataGraphPipelineSessionARM {
     pub const fn null() -> Self {
         Self(0)
     }
@@ -416,6 +460,72 @@ impl TensorTilingARM {
     pub const OPTIMAL: Self = Self(0);
     pub const LINEAR: Self = Self(1);
 }
+#[doc = "<https://registry.khronos.org/vulkan/specs/latest/man/html/VkDataGraphPipelinePropertyARM.html>"]
+#[repr(transparent)]
+#[derive(Eq, PartialEq, Ord, PartialOrd, Clone, Copy, Hash, Debug, Default)]
+pub struct DataGraphPipelinePropertyARM(pub(crate) i32);
+impl DataGraphPipelinePropertyARM {
+    pub const fn from_raw(x: i32) -> Self {
+        Self(x)
+    }
+    pub const fn as_raw(self) -> i32 {
+        self.0
+    }
+    pub const CREATION_LOG: Self = Self(0);
+    pub const IDENTIFIER: Self = Self(1);
+}
+#[doc = "<https://registry.khronos.org/vulkan/specs/latest/man/html/VkDataGraphPipelineSessionBindPointARM.html>"]
+#[repr(transparent)]
+#[derive(Eq, PartialEq, Ord, PartialOrd, Clone, Copy, Hash, Debug, Default)]
+pub struct DataGraphPipelineSessionBindPointARM(pub(crate) i32);
+impl DataGraphPipelineSessionBindPointARM {
+    pub const fn from_raw(x: i32) -> Self {
+        Self(x)
+    }
+    pub const fn as_raw(self) -> i32 {
+        self.0
+    }
+    pub const TRANSIENT: Self = Self(0);
+}
+#[doc = "<https://registry.khronos.org/vulkan/specs/latest/man/html/VkDataGraphPipelineSessionBindPointTypeARM.html>"]
+#[repr(transparent)]
+#[derive(Eq, PartialEq, Ord, PartialOrd, Clone, Copy, Hash, Debug, Default)]
+pub struct DataGraphPipelineSessionBindPointTypeARM(pub(crate) i32);
+impl DataGraphPipelineSessionBindPointTypeARM {
+    pub const fn from_raw(x: i32) -> Self {
+        Self(x)
+    }
+    pub const fn as_raw(self) -> i32 {
+        self.0
+    }
+    pub const MEMORY: Self = Self(0);
+}
+#[doc = "<https://registry.khronos.org/vulkan/specs/latest/man/html/VkPhysicalDeviceDataGraphProcessingEngineTypeARM.html>"]
+#[repr(transparent)]
+#[derive(Eq, PartialEq, Ord, PartialOrd, Clone, Copy, Hash, Debug, Default)]
+pub struct PhysicalDeviceDataGraphProcessingEngineTypeARM(pub(crate) i32);
+impl PhysicalDeviceDataGraphProcessingEngineTypeARM {
+    pub const fn from_raw(x: i32) -> Self {
+        Self(x)
+    }
+    pub const fn as_raw(self) -> i32 {
+        self.0
+    }
+    pub const DEFAULT: Self = Self(0);
+}
+#[doc = "<https://registry.khronos.org/vulkan/specs/latest/man/html/VkPhysicalDeviceDataGraphOperationTypeARM.html>"]
+#[repr(transparent)]
+#[derive(Eq, PartialEq, Ord, PartialOrd, Clone, Copy, Hash, Debug, Default)]
+pub struct PhysicalDeviceDataGraphOperationTypeARM(pub(crate) i32);
+impl PhysicalDeviceDataGraphOperationTypeARM {
+    pub const fn from_raw(x: i32) -> Self {
+        Self(x)
+    }
+    pub const fn as_raw(self) -> i32 {
+        self.0
+    }
+    pub const SPIRV_EXTENDED_INSTRUCTION_SET: Self = Self(0);
+}
 #[doc = "<https://registry.khronos.org/vulkan/specs/latest/man/html/VkDescriptorMappingSourceEXT.html>"]
 #[repr(transparent)]
 #[derive(Eq, PartialEq, Ord, PartialOrd, Clone, Copy, Hash, Debug, Default)]
@@ -438,6 +548,20 @@ impl DescriptorMappingSourceEXT {
     pub const HEAP_WITH_SHADER_RECORD_INDEX: Self = Self(8);
     pub const SHADER_RECORD_DATA: Self = Self(9);
     pub const SHADER_RECORD_ADDRESS: Self = Self(10);
+}
+#[doc = "<https://registry.khronos.org/vulkan/specs/latest/man/html/VkDataGraphTOSALevelARM.html>"]
+#[repr(transparent)]
+#[derive(Eq, PartialEq, Ord, PartialOrd, Clone, Copy, Hash, Debug, Default)]
+pub struct DataGraphTOSALevelARM(pub(crate) i32);
+impl DataGraphTOSALevelARM {
+    pub const fn from_raw(x: i32) -> Self {
+        Self(x)
+    }
+    pub const fn as_raw(self) -> i32 {
+        self.0
+    }
+    pub const NONE: Self = Self(0);
+    pub const TYPE_8K: Self = Self(1);
 }
 pub type DeviceFaultAddressTypeKHR = ash::vk::DeviceFaultAddressTypeEXT;
 #[doc = "<https://registry.khronos.org/vulkan/specs/latest/man/html/VkDefaultVertexAttributeValueKHR.html>"]
@@ -3213,6 +3337,508 @@ unsafe impl TaggedStructure for PhysicalDeviceShaderFloat8FeaturesEXT<'_> {
 }
 unsafe impl Send for PhysicalDeviceShaderFloat8FeaturesEXT<'_> {}
 unsafe impl Sync for PhysicalDeviceShaderFloat8FeaturesEXT<'_> {}
+#[doc = "<https://registry.khronos.org/vulkan/specs/latest/man/html/VkPhysicalDeviceDataGraphFeaturesARM.html>"]
+#[repr(C)]
+#[derive(Copy, Clone)]
+pub struct PhysicalDeviceDataGraphFeaturesARM<'a> {
+    pub s_type: StructureType,
+    pub p_next: *mut c_void,
+    pub data_graph: Bool32,
+    pub data_graph_update_after_bind: Bool32,
+    pub data_graph_specialization_constants: Bool32,
+    pub data_graph_descriptor_buffer: Bool32,
+    pub data_graph_shader_module: Bool32,
+    pub _marker: PhantomData<&'a ()>,
+}
+impl Default for PhysicalDeviceDataGraphFeaturesARM<'_> {
+    fn default() -> Self {
+        // SAFETY: zero is a value of every member: numbers, null pointers and handles.
+        let zero: Self = unsafe { core::mem::zeroed() };
+        Self { s_type: Self::STRUCTURE_TYPE, ..zero }
+    }
+}
+// SAFETY: the members are those of vk.xml, in order.
+unsafe impl TaggedStructure for PhysicalDeviceDataGraphFeaturesARM<'_> {
+    const STRUCTURE_TYPE: StructureType = StructureType::from_raw(1000507006);
+}
+unsafe impl Send for PhysicalDeviceDataGraphFeaturesARM<'_> {}
+unsafe impl Sync for PhysicalDeviceDataGraphFeaturesARM<'_> {}
+#[doc = "<https://registry.khronos.org/vulkan/specs/latest/man/html/VkDataGraphPipelineConstantTensorSemiStructuredSparsityInfoARM.html>"]
+#[repr(C)]
+#[derive(Copy, Clone)]
+pub struct DataGraphPipelineConstantTensorSemiStructuredSparsityInfoARM<'a> {
+    pub s_type: StructureType,
+    pub p_next: *const c_void,
+    pub dimension: u32,
+    pub zero_count: u32,
+    pub group_size: u32,
+    pub _marker: PhantomData<&'a ()>,
+}
+impl Default for DataGraphPipelineConstantTensorSemiStructuredSparsityInfoARM<'_> {
+    fn default() -> Self {
+        // SAFETY: zero is a value of every member: numbers, null pointers and handles.
+        let zero: Self = unsafe { core::mem::zeroed() };
+        Self { s_type: Self::STRUCTURE_TYPE, ..zero }
+    }
+}
+// SAFETY: the members are those of vk.xml, in order.
+unsafe impl TaggedStructure for DataGraphPipelineConstantTensorSemiStructuredSparsityInfoARM<'_> {
+    const STRUCTURE_TYPE: StructureType = StructureType::from_raw(1000507015);
+}
+unsafe impl Send for DataGraphPipelineConstantTensorSemiStructuredSparsityInfoARM<'_> {}
+unsafe impl Sync for DataGraphPipelineConstantTensorSemiStructuredSparsityInfoARM<'_> {}
+#[doc = "<https://registry.khronos.org/vulkan/specs/latest/man/html/VkDataGraphPipelineConstantARM.html>"]
+#[repr(C)]
+#[derive(Copy, Clone)]
+pub struct DataGraphPipelineConstantARM<'a> {
+    pub s_type: StructureType,
+    pub p_next: *const c_void,
+    pub id: u32,
+    pub p_constant_data: *const c_void,
+    pub _marker: PhantomData<&'a ()>,
+}
+impl Default for DataGraphPipelineConstantARM<'_> {
+    fn default() -> Self {
+        // SAFETY: zero is a value of every member: numbers, null pointers and handles.
+        let zero: Self = unsafe { core::mem::zeroed() };
+        Self { s_type: Self::STRUCTURE_TYPE, ..zero }
+    }
+}
+// SAFETY: the members are those of vk.xml, in order.
+unsafe impl TaggedStructure for DataGraphPipelineConstantARM<'_> {
+    const STRUCTURE_TYPE: StructureType = StructureType::from_raw(1000507003);
+}
+unsafe impl Send for DataGraphPipelineConstantARM<'_> {}
+unsafe impl Sync for DataGraphPipelineConstantARM<'_> {}
+#[doc = "<https://registry.khronos.org/vulkan/specs/latest/man/html/VkDataGraphPipelineResourceInfoARM.html>"]
+#[repr(C)]
+#[derive(Copy, Clone)]
+pub struct DataGraphPipelineResourceInfoARM<'a> {
+    pub s_type: StructureType,
+    pub p_next: *const c_void,
+    pub descriptor_set: u32,
+    pub binding: u32,
+    pub array_element: u32,
+    pub _marker: PhantomData<&'a ()>,
+}
+impl Default for DataGraphPipelineResourceInfoARM<'_> {
+    fn default() -> Self {
+        // SAFETY: zero is a value of every member: numbers, null pointers and handles.
+        let zero: Self = unsafe { core::mem::zeroed() };
+        Self { s_type: Self::STRUCTURE_TYPE, ..zero }
+    }
+}
+// SAFETY: the members are those of vk.xml, in order.
+unsafe impl TaggedStructure for DataGraphPipelineResourceInfoARM<'_> {
+    const STRUCTURE_TYPE: StructureType = StructureType::from_raw(1000507002);
+}
+unsafe impl Send for DataGraphPipelineResourceInfoARM<'_> {}
+unsafe impl Sync for DataGraphPipelineResourceInfoARM<'_> {}
+#[doc = "<https://registry.khronos.org/vulkan/specs/latest/man/html/VkDataGraphPipelineCompilerControlCreateInfoARM.html>"]
+#[repr(C)]
+#[derive(Copy, Clone)]
+pub struct DataGraphPipelineCompilerControlCreateInfoARM<'a> {
+    pub s_type: StructureType,
+    pub p_next: *const c_void,
+    pub p_vendor_options: *const c_char,
+    pub _marker: PhantomData<&'a ()>,
+}
+impl Default for DataGraphPipelineCompilerControlCreateInfoARM<'_> {
+    fn default() -> Self {
+        // SAFETY: zero is a value of every member: numbers, null pointers and handles.
+        let zero: Self = unsafe { core::mem::zeroed() };
+        Self { s_type: Self::STRUCTURE_TYPE, ..zero }
+    }
+}
+// SAFETY: the members are those of vk.xml, in order.
+unsafe impl TaggedStructure for DataGraphPipelineCompilerControlCreateInfoARM<'_> {
+    const STRUCTURE_TYPE: StructureType = StructureType::from_raw(1000507010);
+}
+unsafe impl Send for DataGraphPipelineCompilerControlCreateInfoARM<'_> {}
+unsafe impl Sync for DataGraphPipelineCompilerControlCreateInfoARM<'_> {}
+#[doc = "<https://registry.khronos.org/vulkan/specs/latest/man/html/VkDataGraphPipelineCreateInfoARM.html>"]
+#[repr(C)]
+#[derive(Copy, Clone)]
+pub struct DataGraphPipelineCreateInfoARM<'a> {
+    pub s_type: StructureType,
+    pub p_next: *const c_void,
+    pub flags: PipelineCreateFlags2,
+    pub layout: PipelineLayout,
+    pub resource_info_count: u32,
+    pub p_resource_infos: *const DataGraphPipelineResourceInfoARM<'a>,
+    pub _marker: PhantomData<&'a ()>,
+}
+impl Default for DataGraphPipelineCreateInfoARM<'_> {
+    fn default() -> Self {
+        // SAFETY: zero is a value of every member: numbers, null pointers and handles.
+        let zero: Self = unsafe { core::mem::zeroed() };
+        Self { s_type: Self::STRUCTURE_TYPE, ..zero }
+    }
+}
+// SAFETY: the members are those of vk.xml, in order.
+unsafe impl TaggedStructure for DataGraphPipelineCreateInfoARM<'_> {
+    const STRUCTURE_TYPE: StructureType = StructureType::from_raw(1000507000);
+}
+unsafe impl Send for DataGraphPipelineCreateInfoARM<'_> {}
+unsafe impl Sync for DataGraphPipelineCreateInfoARM<'_> {}
+#[doc = "<https://registry.khronos.org/vulkan/specs/latest/man/html/VkDataGraphPipelineShaderModuleCreateInfoARM.html>"]
+#[repr(C)]
+#[derive(Copy, Clone)]
+pub struct DataGraphPipelineShaderModuleCreateInfoARM<'a> {
+    pub s_type: StructureType,
+    pub p_next: *const c_void,
+    pub module: ShaderModule,
+    pub p_name: *const c_char,
+    pub p_specialization_info: *const SpecializationInfo<'a>,
+    pub constant_count: u32,
+    pub p_constants: *const DataGraphPipelineConstantARM<'a>,
+    pub _marker: PhantomData<&'a ()>,
+}
+impl Default for DataGraphPipelineShaderModuleCreateInfoARM<'_> {
+    fn default() -> Self {
+        // SAFETY: zero is a value of every member: numbers, null pointers and handles.
+        let zero: Self = unsafe { core::mem::zeroed() };
+        Self { s_type: Self::STRUCTURE_TYPE, ..zero }
+    }
+}
+// SAFETY: the members are those of vk.xml, in order.
+unsafe impl TaggedStructure for DataGraphPipelineShaderModuleCreateInfoARM<'_> {
+    const STRUCTURE_TYPE: StructureType = StructureType::from_raw(1000507007);
+}
+unsafe impl Send for DataGraphPipelineShaderModuleCreateInfoARM<'_> {}
+unsafe impl Sync for DataGraphPipelineShaderModuleCreateInfoARM<'_> {}
+#[doc = "<https://registry.khronos.org/vulkan/specs/latest/man/html/VkDataGraphPipelineSessionCreateInfoARM.html>"]
+#[repr(C)]
+#[derive(Copy, Clone)]
+pub struct DataGraphPipelineSessionCreateInfoARM<'a> {
+    pub s_type: StructureType,
+    pub p_next: *const c_void,
+    pub flags: DataGraphPipelineSessionCreateFlagsARM,
+    pub data_graph_pipeline: Pipeline,
+    pub _marker: PhantomData<&'a ()>,
+}
+impl Default for DataGraphPipelineSessionCreateInfoARM<'_> {
+    fn default() -> Self {
+        // SAFETY: zero is a value of every member: numbers, null pointers and handles.
+        let zero: Self = unsafe { core::mem::zeroed() };
+        Self { s_type: Self::STRUCTURE_TYPE, ..zero }
+    }
+}
+// SAFETY: the members are those of vk.xml, in order.
+unsafe impl TaggedStructure for DataGraphPipelineSessionCreateInfoARM<'_> {
+    const STRUCTURE_TYPE: StructureType = StructureType::from_raw(1000507001);
+}
+unsafe impl Send for DataGraphPipelineSessionCreateInfoARM<'_> {}
+unsafe impl Sync for DataGraphPipelineSessionCreateInfoARM<'_> {}
+#[doc = "<https://registry.khronos.org/vulkan/specs/latest/man/html/VkDataGraphPipelineSessionBindPointRequirementsInfoARM.html>"]
+#[repr(C)]
+#[derive(Copy, Clone)]
+pub struct DataGraphPipelineSessionBindPointRequirementsInfoARM<'a> {
+    pub s_type: StructureType,
+    pub p_next: *const c_void,
+    pub session: DataGraphPipelineSessionARM,
+    pub _marker: PhantomData<&'a ()>,
+}
+impl Default for DataGraphPipelineSessionBindPointRequirementsInfoARM<'_> {
+    fn default() -> Self {
+        // SAFETY: zero is a value of every member: numbers, null pointers and handles.
+        let zero: Self = unsafe { core::mem::zeroed() };
+        Self { s_type: Self::STRUCTURE_TYPE, ..zero }
+    }
+}
+// SAFETY: the members are those of vk.xml, in order.
+unsafe impl TaggedStructure for DataGraphPipelineSessionBindPointRequirementsInfoARM<'_> {
+    const STRUCTURE_TYPE: StructureType = StructureType::from_raw(1000507011);
+}
+unsafe impl Send for DataGraphPipelineSessionBindPointRequirementsInfoARM<'_> {}
+unsafe impl Sync for DataGraphPipelineSessionBindPointRequirementsInfoARM<'_> {}
+#[doc = "<https://registry.khronos.org/vulkan/specs/latest/man/html/VkDataGraphPipelineSessionBindPointRequirementARM.html>"]
+#[repr(C)]
+#[derive(Copy, Clone)]
+pub struct DataGraphPipelineSessionBindPointRequirementARM<'a> {
+    pub s_type: StructureType,
+    pub p_next: *mut c_void,
+    pub bind_point: DataGraphPipelineSessionBindPointARM,
+    pub bind_point_type: DataGraphPipelineSessionBindPointTypeARM,
+    pub num_objects: u32,
+    pub _marker: PhantomData<&'a ()>,
+}
+impl Default for DataGraphPipelineSessionBindPointRequirementARM<'_> {
+    fn default() -> Self {
+        // SAFETY: zero is a value of every member: numbers, null pointers and handles.
+        let zero: Self = unsafe { core::mem::zeroed() };
+        Self { s_type: Self::STRUCTURE_TYPE, ..zero }
+    }
+}
+// SAFETY: the members are those of vk.xml, in order.
+unsafe impl TaggedStructure for DataGraphPipelineSessionBindPointRequirementARM<'_> {
+    const STRUCTURE_TYPE: StructureType = StructureType::from_raw(1000507012);
+}
+unsafe impl Send for DataGraphPipelineSessionBindPointRequirementARM<'_> {}
+unsafe impl Sync for DataGraphPipelineSessionBindPointRequirementARM<'_> {}
+#[doc = "<https://registry.khronos.org/vulkan/specs/latest/man/html/VkDataGraphPipelineSessionMemoryRequirementsInfoARM.html>"]
+#[repr(C)]
+#[derive(Copy, Clone)]
+pub struct DataGraphPipelineSessionMemoryRequirementsInfoARM<'a> {
+    pub s_type: StructureType,
+    pub p_next: *const c_void,
+    pub session: DataGraphPipelineSessionARM,
+    pub bind_point: DataGraphPipelineSessionBindPointARM,
+    pub object_index: u32,
+    pub _marker: PhantomData<&'a ()>,
+}
+impl Default for DataGraphPipelineSessionMemoryRequirementsInfoARM<'_> {
+    fn default() -> Self {
+        // SAFETY: zero is a value of every member: numbers, null pointers and handles.
+        let zero: Self = unsafe { core::mem::zeroed() };
+        Self { s_type: Self::STRUCTURE_TYPE, ..zero }
+    }
+}
+// SAFETY: the members are those of vk.xml, in order.
+unsafe impl TaggedStructure for DataGraphPipelineSessionMemoryRequirementsInfoARM<'_> {
+    const STRUCTURE_TYPE: StructureType = StructureType::from_raw(1000507004);
+}
+unsafe impl Send for DataGraphPipelineSessionMemoryRequirementsInfoARM<'_> {}
+unsafe impl Sync for DataGraphPipelineSessionMemoryRequirementsInfoARM<'_> {}
+#[doc = "<https://registry.khronos.org/vulkan/specs/latest/man/html/VkBindDataGraphPipelineSessionMemoryInfoARM.html>"]
+#[repr(C)]
+#[derive(Copy, Clone)]
+pub struct BindDataGraphPipelineSessionMemoryInfoARM<'a> {
+    pub s_type: StructureType,
+    pub p_next: *const c_void,
+    pub session: DataGraphPipelineSessionARM,
+    pub bind_point: DataGraphPipelineSessionBindPointARM,
+    pub object_index: u32,
+    pub memory: DeviceMemory,
+    pub memory_offset: DeviceSize,
+    pub _marker: PhantomData<&'a ()>,
+}
+impl Default for BindDataGraphPipelineSessionMemoryInfoARM<'_> {
+    fn default() -> Self {
+        // SAFETY: zero is a value of every member: numbers, null pointers and handles.
+        let zero: Self = unsafe { core::mem::zeroed() };
+        Self { s_type: Self::STRUCTURE_TYPE, ..zero }
+    }
+}
+// SAFETY: the members are those of vk.xml, in order.
+unsafe impl TaggedStructure for BindDataGraphPipelineSessionMemoryInfoARM<'_> {
+    const STRUCTURE_TYPE: StructureType = StructureType::from_raw(1000507005);
+}
+unsafe impl Send for BindDataGraphPipelineSessionMemoryInfoARM<'_> {}
+unsafe impl Sync for BindDataGraphPipelineSessionMemoryInfoARM<'_> {}
+#[doc = "<https://registry.khronos.org/vulkan/specs/latest/man/html/VkDataGraphPipelineInfoARM.html>"]
+#[repr(C)]
+#[derive(Copy, Clone)]
+pub struct DataGraphPipelineInfoARM<'a> {
+    pub s_type: StructureType,
+    pub p_next: *const c_void,
+    pub data_graph_pipeline: Pipeline,
+    pub _marker: PhantomData<&'a ()>,
+}
+impl Default for DataGraphPipelineInfoARM<'_> {
+    fn default() -> Self {
+        // SAFETY: zero is a value of every member: numbers, null pointers and handles.
+        let zero: Self = unsafe { core::mem::zeroed() };
+        Self { s_type: Self::STRUCTURE_TYPE, ..zero }
+    }
+}
+// SAFETY: the members are those of vk.xml, in order.
+unsafe impl TaggedStructure for DataGraphPipelineInfoARM<'_> {
+    const STRUCTURE_TYPE: StructureType = StructureType::from_raw(1000507009);
+}
+unsafe impl Send for DataGraphPipelineInfoARM<'_> {}
+unsafe impl Sync for DataGraphPipelineInfoARM<'_> {}
+#[doc = "<https://registry.khronos.org/vulkan/specs/latest/man/html/VkDataGraphPipelinePropertyQueryResultARM.html>"]
+#[repr(C)]
+#[derive(Copy, Clone)]
+pub struct DataGraphPipelinePropertyQueryResultARM<'a> {
+    pub s_type: StructureType,
+    pub p_next: *mut c_void,
+    pub property: DataGraphPipelinePropertyARM,
+    pub is_text: Bool32,
+    pub data_size: usize,
+    pub p_data: *mut c_void,
+    pub _marker: PhantomData<&'a ()>,
+}
+impl Default for DataGraphPipelinePropertyQueryResultARM<'_> {
+    fn default() -> Self {
+        // SAFETY: zero is a value of every member: numbers, null pointers and handles.
+        let zero: Self = unsafe { core::mem::zeroed() };
+        Self { s_type: Self::STRUCTURE_TYPE, ..zero }
+    }
+}
+// SAFETY: the members are those of vk.xml, in order.
+unsafe impl TaggedStructure for DataGraphPipelinePropertyQueryResultARM<'_> {
+    const STRUCTURE_TYPE: StructureType = StructureType::from_raw(1000507008);
+}
+unsafe impl Send for DataGraphPipelinePropertyQueryResultARM<'_> {}
+unsafe impl Sync for DataGraphPipelinePropertyQueryResultARM<'_> {}
+#[doc = "<https://registry.khronos.org/vulkan/specs/latest/man/html/VkDataGraphPipelineIdentifierCreateInfoARM.html>"]
+#[repr(C)]
+#[derive(Copy, Clone)]
+pub struct DataGraphPipelineIdentifierCreateInfoARM<'a> {
+    pub s_type: StructureType,
+    pub p_next: *const c_void,
+    pub identifier_size: u32,
+    pub p_identifier: *const u8,
+    pub _marker: PhantomData<&'a ()>,
+}
+impl Default for DataGraphPipelineIdentifierCreateInfoARM<'_> {
+    fn default() -> Self {
+        // SAFETY: zero is a value of every member: numbers, null pointers and handles.
+        let zero: Self = unsafe { core::mem::zeroed() };
+        Self { s_type: Self::STRUCTURE_TYPE, ..zero }
+    }
+}
+// SAFETY: the members are those of vk.xml, in order.
+unsafe impl TaggedStructure for DataGraphPipelineIdentifierCreateInfoARM<'_> {
+    const STRUCTURE_TYPE: StructureType = StructureType::from_raw(1000507013);
+}
+unsafe impl Send for DataGraphPipelineIdentifierCreateInfoARM<'_> {}
+unsafe impl Sync for DataGraphPipelineIdentifierCreateInfoARM<'_> {}
+#[doc = "<https://registry.khronos.org/vulkan/specs/latest/man/html/VkDataGraphPipelineDispatchInfoARM.html>"]
+#[repr(C)]
+#[derive(Copy, Clone)]
+pub struct DataGraphPipelineDispatchInfoARM<'a> {
+    pub s_type: StructureType,
+    pub p_next: *mut c_void,
+    pub flags: DataGraphPipelineDispatchFlagsARM,
+    pub _marker: PhantomData<&'a ()>,
+}
+impl Default for DataGraphPipelineDispatchInfoARM<'_> {
+    fn default() -> Self {
+        // SAFETY: zero is a value of every member: numbers, null pointers and handles.
+        let zero: Self = unsafe { core::mem::zeroed() };
+        Self { s_type: Self::STRUCTURE_TYPE, ..zero }
+    }
+}
+// SAFETY: the members are those of vk.xml, in order.
+unsafe impl TaggedStructure for DataGraphPipelineDispatchInfoARM<'_> {
+    const STRUCTURE_TYPE: StructureType = StructureType::from_raw(1000507014);
+}
+unsafe impl Send for DataGraphPipelineDispatchInfoARM<'_> {}
+unsafe impl Sync for DataGraphPipelineDispatchInfoARM<'_> {}
+#[doc = "<https://registry.khronos.org/vulkan/specs/latest/man/html/VkPhysicalDeviceDataGraphProcessingEngineARM.html>"]
+#[repr(C)]
+#[derive(Copy, Clone)]
+pub struct PhysicalDeviceDataGraphProcessingEngineARM {
+    pub ty: PhysicalDeviceDataGraphProcessingEngineTypeARM,
+    pub is_foreign: Bool32,
+}
+impl Default for PhysicalDeviceDataGraphProcessingEngineARM {
+    fn default() -> Self {
+        // SAFETY: zero is a value of every member: numbers, null pointers and handles.
+        let zero: Self = unsafe { core::mem::zeroed() };
+        zero
+    }
+}
+#[doc = "<https://registry.khronos.org/vulkan/specs/latest/man/html/VkPhysicalDeviceDataGraphOperationSupportARM.html>"]
+#[repr(C)]
+#[derive(Copy, Clone)]
+pub struct PhysicalDeviceDataGraphOperationSupportARM {
+    pub operation_type: PhysicalDeviceDataGraphOperationTypeARM,
+    pub name: [c_char; 128],
+    pub version: u32,
+}
+impl Default for PhysicalDeviceDataGraphOperationSupportARM {
+    fn default() -> Self {
+        // SAFETY: zero is a value of every member: numbers, null pointers and handles.
+        let zero: Self = unsafe { core::mem::zeroed() };
+        zero
+    }
+}
+#[doc = "<https://registry.khronos.org/vulkan/specs/latest/man/html/VkQueueFamilyDataGraphPropertiesARM.html>"]
+#[repr(C)]
+#[derive(Copy, Clone)]
+pub struct QueueFamilyDataGraphPropertiesARM<'a> {
+    pub s_type: StructureType,
+    pub p_next: *mut c_void,
+    pub engine: PhysicalDeviceDataGraphProcessingEngineARM,
+    pub operation: PhysicalDeviceDataGraphOperationSupportARM,
+    pub _marker: PhantomData<&'a ()>,
+}
+impl Default for QueueFamilyDataGraphPropertiesARM<'_> {
+    fn default() -> Self {
+        // SAFETY: zero is a value of every member: numbers, null pointers and handles.
+        let zero: Self = unsafe { core::mem::zeroed() };
+        Self { s_type: Self::STRUCTURE_TYPE, ..zero }
+    }
+}
+// SAFETY: the members are those of vk.xml, in order.
+unsafe impl TaggedStructure for QueueFamilyDataGraphPropertiesARM<'_> {
+    const STRUCTURE_TYPE: StructureType = StructureType::from_raw(1000507018);
+}
+unsafe impl Send for QueueFamilyDataGraphPropertiesARM<'_> {}
+unsafe impl Sync for QueueFamilyDataGraphPropertiesARM<'_> {}
+#[doc = "<https://registry.khronos.org/vulkan/specs/latest/man/html/VkPhysicalDeviceQueueFamilyDataGraphProcessingEngineInfoARM.html>"]
+#[repr(C)]
+#[derive(Copy, Clone)]
+pub struct PhysicalDeviceQueueFamilyDataGraphProcessingEngineInfoARM<'a> {
+    pub s_type: StructureType,
+    pub p_next: *const c_void,
+    pub queue_family_index: u32,
+    pub engine_type: PhysicalDeviceDataGraphProcessingEngineTypeARM,
+    pub _marker: PhantomData<&'a ()>,
+}
+impl Default for PhysicalDeviceQueueFamilyDataGraphProcessingEngineInfoARM<'_> {
+    fn default() -> Self {
+        // SAFETY: zero is a value of every member: numbers, null pointers and handles.
+        let zero: Self = unsafe { core::mem::zeroed() };
+        Self { s_type: Self::STRUCTURE_TYPE, ..zero }
+    }
+}
+// SAFETY: the members are those of vk.xml, in order.
+unsafe impl TaggedStructure for PhysicalDeviceQueueFamilyDataGraphProcessingEngineInfoARM<'_> {
+    const STRUCTURE_TYPE: StructureType = StructureType::from_raw(1000507019);
+}
+unsafe impl Send for PhysicalDeviceQueueFamilyDataGraphProcessingEngineInfoARM<'_> {}
+unsafe impl Sync for PhysicalDeviceQueueFamilyDataGraphProcessingEngineInfoARM<'_> {}
+#[doc = "<https://registry.khronos.org/vulkan/specs/latest/man/html/VkQueueFamilyDataGraphProcessingEnginePropertiesARM.html>"]
+#[repr(C)]
+#[derive(Copy, Clone)]
+pub struct QueueFamilyDataGraphProcessingEnginePropertiesARM<'a> {
+    pub s_type: StructureType,
+    pub p_next: *mut c_void,
+    pub foreign_semaphore_handle_types: ExternalSemaphoreHandleTypeFlags,
+    pub foreign_memory_handle_types: ExternalMemoryHandleTypeFlags,
+    pub _marker: PhantomData<&'a ()>,
+}
+impl Default for QueueFamilyDataGraphProcessingEnginePropertiesARM<'_> {
+    fn default() -> Self {
+        // SAFETY: zero is a value of every member: numbers, null pointers and handles.
+        let zero: Self = unsafe { core::mem::zeroed() };
+        Self { s_type: Self::STRUCTURE_TYPE, ..zero }
+    }
+}
+// SAFETY: the members are those of vk.xml, in order.
+unsafe impl TaggedStructure for QueueFamilyDataGraphProcessingEnginePropertiesARM<'_> {
+    const STRUCTURE_TYPE: StructureType = StructureType::from_raw(1000507017);
+}
+unsafe impl Send for QueueFamilyDataGraphProcessingEnginePropertiesARM<'_> {}
+unsafe impl Sync for QueueFamilyDataGraphProcessingEnginePropertiesARM<'_> {}
+#[doc = "<https://registry.khronos.org/vulkan/specs/latest/man/html/VkDataGraphProcessingEngineCreateInfoARM.html>"]
+#[repr(C)]
+#[derive(Copy, Clone)]
+pub struct DataGraphProcessingEngineCreateInfoARM<'a> {
+    pub s_type: StructureType,
+    pub p_next: *const c_void,
+    pub processing_engine_count: u32,
+    pub p_processing_engines: *mut PhysicalDeviceDataGraphProcessingEngineARM,
+    pub _marker: PhantomData<&'a ()>,
+}
+impl Default for DataGraphProcessingEngineCreateInfoARM<'_> {
+    fn default() -> Self {
+        // SAFETY: zero is a value of every member: numbers, null pointers and handles.
+        let zero: Self = unsafe { core::mem::zeroed() };
+        Self { s_type: Self::STRUCTURE_TYPE, ..zero }
+    }
+}
+// SAFETY: the members are those of vk.xml, in order.
+unsafe impl TaggedStructure for DataGraphProcessingEngineCreateInfoARM<'_> {
+    const STRUCTURE_TYPE: StructureType = StructureType::from_raw(1000507016);
+}
+unsafe impl Send for DataGraphProcessingEngineCreateInfoARM<'_> {}
+unsafe impl Sync for DataGraphProcessingEngineCreateInfoARM<'_> {}
 #[doc = "<https://registry.khronos.org/vulkan/specs/latest/man/html/VkPhysicalDeviceShaderUntypedPointersFeaturesKHR.html>"]
 #[repr(C)]
 #[derive(Copy, Clone)]
@@ -4429,6 +5055,46 @@ unsafe impl TaggedStructure for MemoryMarkerInfoAMD<'_> {
 }
 unsafe impl Send for MemoryMarkerInfoAMD<'_> {}
 unsafe impl Sync for MemoryMarkerInfoAMD<'_> {}
+#[doc = "<https://registry.khronos.org/vulkan/specs/latest/man/html/VkDataGraphTOSANameQualityARM.html>"]
+#[repr(C)]
+#[derive(Copy, Clone)]
+pub struct DataGraphTOSANameQualityARM {
+    pub name: [c_char; 128],
+    pub quality_flags: DataGraphTOSAQualityFlagsARM,
+}
+impl Default for DataGraphTOSANameQualityARM {
+    fn default() -> Self {
+        // SAFETY: zero is a value of every member: numbers, null pointers and handles.
+        let zero: Self = unsafe { core::mem::zeroed() };
+        zero
+    }
+}
+#[doc = "<https://registry.khronos.org/vulkan/specs/latest/man/html/VkQueueFamilyDataGraphTOSAPropertiesARM.html>"]
+#[repr(C)]
+#[derive(Copy, Clone)]
+pub struct QueueFamilyDataGraphTOSAPropertiesARM<'a> {
+    pub s_type: StructureType,
+    pub p_next: *mut c_void,
+    pub profile_count: u32,
+    pub p_profiles: *const DataGraphTOSANameQualityARM,
+    pub extension_count: u32,
+    pub p_extensions: *const DataGraphTOSANameQualityARM,
+    pub level: DataGraphTOSALevelARM,
+    pub _marker: PhantomData<&'a ()>,
+}
+impl Default for QueueFamilyDataGraphTOSAPropertiesARM<'_> {
+    fn default() -> Self {
+        // SAFETY: zero is a value of every member: numbers, null pointers and handles.
+        let zero: Self = unsafe { core::mem::zeroed() };
+        Self { s_type: Self::STRUCTURE_TYPE, ..zero }
+    }
+}
+// SAFETY: the members are those of vk.xml, in order.
+unsafe impl TaggedStructure for QueueFamilyDataGraphTOSAPropertiesARM<'_> {
+    const STRUCTURE_TYPE: StructureType = StructureType::from_raw(1000508000);
+}
+unsafe impl Send for QueueFamilyDataGraphTOSAPropertiesARM<'_> {}
+unsafe impl Sync for QueueFamilyDataGraphTOSAPropertiesARM<'_> {}
 
 // Values that newer versions and extensions add to enums of ash, under their C names without VK_.
 pub const STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_4_FEATURES: StructureType = StructureType::from_raw(55);
@@ -4532,6 +5198,56 @@ pub const STRUCTURE_TYPE_RENDERING_ATTACHMENT_LOCATION_INFO: StructureType =
     StructureType::from_raw(1000232001);
 pub const STRUCTURE_TYPE_RENDERING_INPUT_ATTACHMENT_INDEX_INFO: StructureType =
     StructureType::from_raw(1000232002);
+pub const STRUCTURE_TYPE_DATA_GRAPH_PIPELINE_CREATE_INFO_ARM: StructureType =
+    StructureType::from_raw(1000507000);
+pub const STRUCTURE_TYPE_DATA_GRAPH_PIPELINE_SESSION_CREATE_INFO_ARM: StructureType =
+    StructureType::from_raw(1000507001);
+pub const STRUCTURE_TYPE_DATA_GRAPH_PIPELINE_RESOURCE_INFO_ARM: StructureType =
+    StructureType::from_raw(1000507002);
+pub const STRUCTURE_TYPE_DATA_GRAPH_PIPELINE_CONSTANT_ARM: StructureType =
+    StructureType::from_raw(1000507003);
+pub const STRUCTURE_TYPE_DATA_GRAPH_PIPELINE_SESSION_MEMORY_REQUIREMENTS_INFO_ARM: StructureType =
+    StructureType::from_raw(1000507004);
+pub const STRUCTURE_TYPE_BIND_DATA_GRAPH_PIPELINE_SESSION_MEMORY_INFO_ARM: StructureType =
+    StructureType::from_raw(1000507005);
+pub const STRUCTURE_TYPE_PHYSICAL_DEVICE_DATA_GRAPH_FEATURES_ARM: StructureType =
+    StructureType::from_raw(1000507006);
+pub const STRUCTURE_TYPE_DATA_GRAPH_PIPELINE_SHADER_MODULE_CREATE_INFO_ARM: StructureType =
+    StructureType::from_raw(1000507007);
+pub const STRUCTURE_TYPE_DATA_GRAPH_PIPELINE_PROPERTY_QUERY_RESULT_ARM: StructureType =
+    StructureType::from_raw(1000507008);
+pub const STRUCTURE_TYPE_DATA_GRAPH_PIPELINE_INFO_ARM: StructureType = StructureType::from_raw(1000507009);
+pub const STRUCTURE_TYPE_DATA_GRAPH_PIPELINE_COMPILER_CONTROL_CREATE_INFO_ARM: StructureType =
+    StructureType::from_raw(1000507010);
+pub const STRUCTURE_TYPE_DATA_GRAPH_PIPELINE_SESSION_BIND_POINT_REQUIREMENTS_INFO_ARM: StructureType =
+    StructureType::from_raw(1000507011);
+pub const STRUCTURE_TYPE_DATA_GRAPH_PIPELINE_SESSION_BIND_POINT_REQUIREMENT_ARM: StructureType =
+    StructureType::from_raw(1000507012);
+pub const STRUCTURE_TYPE_DATA_GRAPH_PIPELINE_IDENTIFIER_CREATE_INFO_ARM: StructureType =
+    StructureType::from_raw(1000507013);
+pub const STRUCTURE_TYPE_DATA_GRAPH_PIPELINE_DISPATCH_INFO_ARM: StructureType =
+    StructureType::from_raw(1000507014);
+pub const STRUCTURE_TYPE_DATA_GRAPH_PROCESSING_ENGINE_CREATE_INFO_ARM: StructureType =
+    StructureType::from_raw(1000507016);
+pub const STRUCTURE_TYPE_QUEUE_FAMILY_DATA_GRAPH_PROCESSING_ENGINE_PROPERTIES_ARM: StructureType =
+    StructureType::from_raw(1000507017);
+pub const STRUCTURE_TYPE_QUEUE_FAMILY_DATA_GRAPH_PROPERTIES_ARM: StructureType =
+    StructureType::from_raw(1000507018);
+pub const STRUCTURE_TYPE_PHYSICAL_DEVICE_QUEUE_FAMILY_DATA_GRAPH_PROCESSING_ENGINE_INFO_ARM: StructureType =
+    StructureType::from_raw(1000507019);
+pub const OBJECT_TYPE_DATA_GRAPH_PIPELINE_SESSION_ARM: ObjectType = ObjectType::from_raw(1000507000);
+pub const PIPELINE_BIND_POINT_DATA_GRAPH_ARM: PipelineBindPoint = PipelineBindPoint::from_raw(1000507000);
+pub const QUEUE_DATA_GRAPH_BIT_ARM: QueueFlags = QueueFlags::from_raw(1024);
+pub const PIPELINE_STAGE_2_DATA_GRAPH_BIT_ARM: PipelineStageFlags2 =
+    PipelineStageFlags2::from_raw(4398046511104);
+pub const ACCESS_2_DATA_GRAPH_READ_BIT_ARM: AccessFlags2 = AccessFlags2::from_raw(140737488355328);
+pub const ACCESS_2_DATA_GRAPH_WRITE_BIT_ARM: AccessFlags2 = AccessFlags2::from_raw(281474976710656);
+pub const FORMAT_FEATURE_2_TENSOR_DATA_GRAPH_BIT_ARM: FormatFeatureFlags2 =
+    FormatFeatureFlags2::from_raw(281474976710656);
+pub const STRUCTURE_TYPE_DATA_GRAPH_PIPELINE_CONSTANT_TENSOR_SEMI_STRUCTURED_SPARSITY_INFO_ARM:
+    StructureType = StructureType::from_raw(1000507015);
+pub const STRUCTURE_TYPE_QUEUE_FAMILY_DATA_GRAPH_TOSA_PROPERTIES_ARM: StructureType =
+    StructureType::from_raw(1000508000);
 pub const STRUCTURE_TYPE_PHYSICAL_DEVICE_PERFORMANCE_COUNTERS_BY_REGION_FEATURES_ARM: StructureType =
     StructureType::from_raw(1000605000);
 pub const STRUCTURE_TYPE_PHYSICAL_DEVICE_PERFORMANCE_COUNTERS_BY_REGION_PROPERTIES_ARM: StructureType =

@@ -12,6 +12,7 @@ mod conservative;
 mod cooperative;
 mod cooperative2;
 mod coverage;
+mod data_graph;
 pub(crate) mod frame;
 mod host_copy;
 mod interlock;
@@ -61,6 +62,7 @@ pub fn checks() -> Vec<Check> {
     all.extend(tensor::checks());
     all.extend(tensor_ways::checks());
     all.extend(packed::checks());
+    all.extend(data_graph::checks());
     all.extend(cooperative2::checks());
     all.extend(tile::checks());
     all.extend(ycbcr::checks());

@@ -86,6 +86,11 @@ impl Rig {
             shader_tensor_access: vk::TRUE,
             ..Default::default()
         };
+        let mut graphs = vk::PhysicalDeviceDataGraphFeaturesARM {
+            data_graph: vk::TRUE,
+            data_graph_shader_module: vk::TRUE,
+            ..Default::default()
+        };
         let mut more_matrices = vk::PhysicalDeviceCooperativeMatrix2FeaturesNV {
             cooperative_matrix_workgroup_scope: vk::TRUE,
             cooperative_matrix_flexible_dimensions: vk::TRUE,
@@ -100,7 +105,7 @@ impl Rig {
             .pipeline_fragment_shading_rate(true)
             .primitive_fragment_shading_rate(true)
             .attachment_fragment_shading_rate(true);
-        let links: [Link; 19] = [
+        let links: [Link; 20] = [
             (ash::ext::multisampled_render_to_single_sampled::NAME, (&raw mut single).cast()),
             (ash::ext::attachment_feedback_loop_layout::NAME, (&raw mut loops).cast()),
             (ash::ext::attachment_feedback_loop_dynamic_state::NAME, (&raw mut set).cast()),
@@ -119,6 +124,7 @@ impl Rig {
             (c"VK_KHR_shader_bfloat16", (&raw mut brains).cast()),
             (ash::khr::fragment_shading_rate::NAME, (&raw mut rates).cast()),
             (c"VK_ARM_tensors", (&raw mut tensors).cast()),
+            (c"VK_ARM_data_graph", (&raw mut graphs).cast()),
             (COOPERATIVE_MATRIX2, (&raw mut more_matrices).cast()),
         ];
         let chain = chained(&links, there);
@@ -127,6 +133,8 @@ impl Rig {
             ash::ext::post_depth_coverage::NAME,
             ash::ext::sample_locations::NAME,
             ash::ext::conservative_rasterization::NAME,
+            ash::khr::deferred_host_operations::NAME,
+            c"VK_ARM_data_graph_instruction_set_tosa",
         ];
         let all = links.iter().map(|(name, _)| *name).chain(more);
         let names: Vec<_> = all.filter(|n| there(n)).collect();

@@ -6,6 +6,7 @@ pub(crate) mod capabilities;
 pub(crate) mod clients;
 pub(crate) mod cooperative;
 pub(crate) mod create;
+pub(crate) mod data_graph;
 pub(crate) mod debug_report;
 pub(crate) mod extensions;
 pub(crate) mod external;

@@ -35,6 +35,7 @@ pub(crate) const QUEUE_FLAGS: vk::QueueFlags = vk::QueueFlags::from_raw(
     vk::QueueFlags::GRAPHICS.as_raw()
         | vk::QueueFlags::COMPUTE.as_raw()
         | vk::QueueFlags::TRANSFER.as_raw()
+        | vk::QUEUE_DATA_GRAPH_BIT_ARM.as_raw()
         | vk::QueueFlags::SPARSE_BINDING.as_raw(),
 );
 

@@ -63,8 +63,12 @@ pub(crate) fn get<'a>(
 /// What a format can be with either tiling.
 pub(crate) fn features(format: vk::Format) -> vk::FormatFeatureFlags2 {
     use vk::FormatFeatureFlags2 as F;
+    let of_graphs = match machine::tensor::graph_type(format) {
+        Some(_) => vk::FORMAT_FEATURE_2_TENSOR_DATA_GRAPH_BIT_ARM,
+        None => F::empty(),
+    };
     match machine::tensor::element_bytes(format) {
-        Some(_) => F::TRANSFER_SRC | F::TRANSFER_DST | vk::FORMAT_FEATURE_2_TENSOR_SHADER_BIT_ARM,
+        Some(_) => F::TRANSFER_SRC | F::TRANSFER_DST | vk::FORMAT_FEATURE_2_TENSOR_SHADER_BIT_ARM | of_graphs,
         None => F::empty(),
     }
 }

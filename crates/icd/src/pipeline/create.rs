@@ -19,6 +19,7 @@ use crate::pipeline::pipeline_cache::{self, PipelineCache};
 use crate::pipeline::pipeline_graphics::Graphics;
 use crate::pipeline::pipeline_layout::Layout;
 use crate::pipeline::shader_module::{self, Code};
+use gpu::graphs::GraphPipeline;
 use gpu::pipeline::ComputePipeline;
 use gpu::trace::RayPipeline;
 use machine::Mode;
@@ -58,6 +59,7 @@ pub(crate) enum PipelineKind {
     Compute(Arc<ComputePipeline>),
     Graphics(Box<Graphics>),
     RayTracing(Arc<RayPipeline>),
+    DataGraph(Arc<GraphPipeline>),
 }
 
 /// A program of a pipeline.
@@ -191,6 +193,7 @@ impl Shared {
             PipelineKind::Compute(p) => Some(&p.title),
             PipelineKind::Graphics(g) => Some(&g.pipeline.as_ref()?.title),
             PipelineKind::RayTracing(p) => Some(&p.title),
+            PipelineKind::DataGraph(p) => Some(&p.title),
         }
     }
 }
@@ -230,7 +233,7 @@ fn called(module: vk::ShaderModule) -> String {
     called.strip_prefix('\'').and_then(|c| c.strip_suffix('\'')).unwrap_or_default().into()
 }
 
-fn specialisation(info: Option<In<vk::SpecializationInfo>>) -> Vec<(u32, u64)> {
+pub(crate) fn specialisation(info: Option<In<vk::SpecializationInfo>>) -> Vec<(u32, u64)> {
     let Some(info) = info else { return Vec::new() };
     let data = info.data();
     info.map_entries()

@@ -3,11 +3,13 @@
 //! It must not know command buffers.
 
 pub(crate) mod create;
+pub(crate) mod data_graph_session;
 pub(crate) mod draw_settings;
 pub(crate) mod names;
 pub(crate) mod pipeline_binary;
 pub(crate) mod pipeline_cache;
 pub(crate) mod pipeline_compute;
+pub(crate) mod pipeline_data_graph;
 pub(crate) mod pipeline_executable;
 pub(crate) mod pipeline_graphics;
 pub(crate) mod pipeline_layout;

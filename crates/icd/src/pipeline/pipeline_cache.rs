@@ -19,6 +19,8 @@ const _: () = assert!(size_of::<vk::PipelineCacheHeaderVersionOne>() == HEADER);
 
 pub struct PipelineCache {
     programs: Mutex<BTreeMap<u128, Arc<Compiled>>>,
+    /// Data graphs, which blobs do not have.
+    graphs: Mutex<BTreeMap<u128, Arc<graph::Plan>>>,
 }
 
 impl Object for PipelineCache {
@@ -31,6 +33,12 @@ impl PipelineCache {
     }
     pub(crate) fn put(&self, key: u128, p: Arc<Compiled>) {
         self.programs.lock().insert(key, p);
+    }
+    pub(crate) fn graph(&self, key: u128) -> Option<Arc<graph::Plan>> {
+        self.graphs.lock().get(&key).cloned()
+    }
+    pub(crate) fn put_graph(&self, key: u128, p: Arc<graph::Plan>) {
+        self.graphs.lock().insert(key, p);
     }
 }
 
@@ -120,7 +128,8 @@ pub(crate) fn read_entry(b: Body) -> Option<(u128, Compiled, Body)> {
 /// A blob that is not ours or not whole is an empty one.
 fn new(info: In<vk::PipelineCacheCreateInfo>) -> Answer<PipelineCache> {
     let blob = Verified::copied(info.initial_data(), |h| *h == header())?;
-    Ok(PipelineCache { programs: Mutex::new(blob.map_or_else(BTreeMap::new, |b| read(b.body()))) })
+    let programs = blob.map_or_else(BTreeMap::new, |b| read(b.body()));
+    Ok(PipelineCache { programs: Mutex::new(programs), graphs: Mutex::default() })
 }
 
 pub(crate) fn create_pipeline_cache(
@@ -163,6 +172,8 @@ pub(crate) fn merge_pipeline_caches(
         if let Some(s) = device.object::<PipelineCache>(s) {
             let from = s.programs.lock().clone();
             dst.programs.lock().extend(from);
+            let graphs = s.graphs.lock().clone();
+            dst.graphs.lock().extend(graphs);
         }
     }
     vk::Result::SUCCESS

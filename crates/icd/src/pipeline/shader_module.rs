@@ -110,19 +110,39 @@ fn identified(identifier: &[u8]) -> Answer<Arc<Code>> {
 
 /// A module, SPIR-V in its chain (VK_KHR_maintenance5), or what names a module (VK_EXT_shader_module_identifier).
 fn code_of(stage: In<vk::PipelineShaderStageCreateInfo>) -> Answer<Arc<Code>> {
-    if stage.module != vk::ShaderModule::null() {
-        let module = stage.object::<ShaderModule>(stage.module).ok_or(vk::Result::ERROR_UNKNOWN)?;
-        return Ok(module.code.clone());
-    }
-    if let Some(i) = stage.find::<vk::PipelineShaderStageModuleIdentifierCreateInfoEXT>()
+    if stage.module == vk::ShaderModule::null()
+        && let Some(i) = stage.find::<vk::PipelineShaderStageModuleIdentifierCreateInfoEXT>()
         && i.identifier_size > 0
     {
         return identified(i.identifier());
     }
-    match stage.find::<vk::ShaderModuleCreateInfo>() {
-        Some(info) => parse(info),
-        None => Err(crate::base::answer::invalid(
-            "a pipeline's stage has neither a module nor SPIR-V in its chain",
-        )),
+    of_module(stage, stage.module, stage.find(), "a pipeline's stage")
+}
+
+/// A module, or SPIR-V in a chain (VK_KHR_maintenance5). `what` has it, for messages.
+fn of_module<'a>(
+    call: impl Call<'a>,
+    module: vk::ShaderModule,
+    inline: Option<In<vk::ShaderModuleCreateInfo>>,
+    what: &str,
+) -> Answer<Arc<Code>> {
+    if module != vk::ShaderModule::null() {
+        return Ok(call.object::<ShaderModule>(module).ok_or(vk::Result::ERROR_UNKNOWN)?.code.clone());
     }
+    match inline {
+        Some(info) => parse(info),
+        None => {
+            Err(crate::base::answer::invalid(&format!("{what} has neither a module nor SPIR-V in its chain")))
+        }
+    }
+}
+
+/// The code of a data graph, of which the device has all capabilities.
+pub(crate) fn of_graph(
+    info: In<vk::DataGraphPipelineCreateInfoARM>,
+    module: vk::ShaderModule,
+) -> Answer<Arc<Code>> {
+    let code = of_module(info, module, info.find(), "a data graph")?;
+    code.allowed.as_ref().map_err(|e| failed("a data graph", e))?;
+    Ok(code)
 }

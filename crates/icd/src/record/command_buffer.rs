@@ -61,6 +61,7 @@ pub(crate) struct Recorder {
     pub dealing: Dealing,
     pub graphics: BindPoint,
     pub rays: BindPoint,
+    pub data_graphs: BindPoint,
     /// Addresses of the descriptor buffers; 0: none.
     pub descriptor_buffers: [u64; MAX_DESCRIPTOR_BUFFERS as usize],
     /// Heaps of samplers and of resources.
@@ -91,6 +92,7 @@ impl Default for Recorder {
             dealing: Default::default(),
             graphics: Default::default(),
             rays: Default::default(),
+            data_graphs: Default::default(),
             descriptor_buffers: Default::default(),
             heaps: Default::default(),
             push: Default::default(),
@@ -139,6 +141,7 @@ impl Recorder {
         match p {
             vk::PipelineBindPoint::COMPUTE => &mut self.compute,
             vk::PipelineBindPoint::RAY_TRACING_KHR => &mut self.rays,
+            vk::PIPELINE_BIND_POINT_DATA_GRAPH_ARM => &mut self.data_graphs,
             _ => &mut self.graphics,
         }
     }

@@ -73,7 +73,7 @@ impl Chooser {
         let [graphics, compute] = &mut *points;
         match &pipeline.kind {
             // No layout of indirect commands has their stages.
-            PipelineKind::RayTracing(_) => None,
+            PipelineKind::RayTracing(_) | PipelineKind::DataGraph(_) => None,
             PipelineKind::Compute(shader) => {
                 compute.touch();
                 Some(Work::Dispatch(Box::new(Dispatch {

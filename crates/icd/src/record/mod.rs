@@ -8,6 +8,7 @@ pub(crate) mod barrier;
 pub(crate) mod bind;
 pub(crate) mod command_buffer;
 pub(crate) mod command_pool;
+pub(crate) mod data_graph;
 pub(crate) mod descriptor_buffers;
 pub(crate) mod descriptor_heaps;
 pub(crate) mod descriptors;

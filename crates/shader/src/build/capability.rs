@@ -49,6 +49,7 @@ fn supported(c: Capability) -> bool {
             | CooperativeMatrixKHR
             | FMAKHR
             | TensorsARM
+            | GraphARM
             | StorageTensorArrayDynamicIndexingARM
             | StorageTensorArrayNonUniformIndexingARM
             | CooperativeMatrixConversionsNV

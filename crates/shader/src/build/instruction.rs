@@ -137,7 +137,7 @@ impl<'m> Builder<'m> {
             }
             Some(ExtSet::NonSemantic) => Ok(()),
             Some(ExtSet::Marks) => self.mark(&i),
-            Some(ExtSet::Unknown) => Err(unsupported("an extended instruction set")),
+            Some(ExtSet::Tosa | ExtSet::Unknown) => Err(unsupported("an extended instruction set")),
             None => Err(i.bad(format!("id {set} is no extended instruction set"))),
         }
     }

@@ -34,6 +34,8 @@ pub(crate) enum ExtSet {
     ShaderDebugInfo,
     /// [`crate::instrument`]'s own: instruction 1 marks the basic block of the index in its operand, a constant.
     Marks,
+    /// TOSA.001000.1: operators of data graphs.
+    Tosa,
     /// Any other NonSemantic set.
     NonSemantic,
     Unknown,

@@ -80,6 +80,7 @@ pub(super) fn parse(mut words: Vec<u32>) -> Result<Module> {
                     "GLSL.std.450" => ExtSet::Glsl450,
                     "NonSemantic.Shader.DebugInfo.100" => ExtSet::ShaderDebugInfo,
                     "NonSemantic.Tuff.Marks" => ExtSet::Marks,
+                    "TOSA.001000.1" => ExtSet::Tosa,
                     s if s.starts_with("NonSemantic.") => ExtSet::NonSemantic,
                     _ => ExtSet::Unknown,
                 };

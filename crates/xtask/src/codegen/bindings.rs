@@ -7,6 +7,8 @@ use std::fmt::Write;
 
 /// Extensions newer than ash, or changed since, whose types we need: one line each.
 pub const NEW_EXTENSIONS: &[&str] = &[
+    "VK_ARM_data_graph",
+    "VK_ARM_data_graph_instruction_set_tosa",
     "VK_ARM_performance_counters_by_region",
     "VK_ARM_scheduling_controls",
     "VK_ARM_shader_instrumentation",

@@ -1272,6 +1272,42 @@ impl<'a> In<'a, vk::PhysicalDeviceExternalTensorInfoARM<'a>> {
     }
 }
 
+impl<'a> In<'a, vk::DataGraphPipelineCompilerControlCreateInfoARM<'a>> {
+    pub fn vendor_options(self) -> Option<&'a CStr> {
+        unsafe { chain::string(self.p_vendor_options) }
+    }
+}
+
+impl<'a> In<'a, vk::DataGraphPipelineCreateInfoARM<'a>> {
+    pub fn resource_infos(self) -> In<'a, [vk::DataGraphPipelineResourceInfoARM<'a>]> {
+        unsafe { In::array(self.p_resource_infos, self.resource_info_count as usize) }
+    }
+}
+
+impl<'a> In<'a, vk::DataGraphPipelineShaderModuleCreateInfoARM<'a>> {
+    pub fn name(self) -> Option<&'a CStr> {
+        unsafe { chain::string(self.p_name) }
+    }
+    pub fn specialization_info(self) -> Option<In<'a, vk::SpecializationInfo<'a>>> {
+        unsafe { self.p_specialization_info.as_ref().map(|p| In::new(p)) }
+    }
+    pub fn constants(self) -> In<'a, [vk::DataGraphPipelineConstantARM<'a>]> {
+        unsafe { In::array(self.p_constants, self.constant_count as usize) }
+    }
+}
+
+impl<'a> In<'a, vk::DataGraphPipelineIdentifierCreateInfoARM<'a>> {
+    pub fn identifier(self) -> &'a [u8] {
+        unsafe { array(self.p_identifier, self.identifier_size as usize) }
+    }
+}
+
+impl<'a> In<'a, vk::DataGraphProcessingEngineCreateInfoARM<'a>> {
+    pub fn processing_engines(self) -> OutSlice<'a, vk::PhysicalDeviceDataGraphProcessingEngineARM> {
+        unsafe { OutSlice::new(self.p_processing_engines, self.processing_engine_count as usize) }
+    }
+}
+
 impl<'a> In<'a, vk::RenderPassPerformanceCountersByRegionBeginInfoARM<'a>> {
     pub fn counter_addresses(self) -> &'a [vk::DeviceAddress] {
         unsafe { array(self.p_counter_addresses, self.counter_address_count as usize) }
@@ -1365,5 +1401,14 @@ impl<'a> In<'a, vk::CopyDeviceMemoryImageInfoKHR<'a>> {
 impl<'a> In<'a, vk::MemoryRangeBarriersInfoKHR<'a>> {
     pub fn memory_range_barriers(self) -> In<'a, [vk::MemoryRangeBarrierKHR<'a>]> {
         unsafe { In::array(self.p_memory_range_barriers, self.memory_range_barrier_count as usize) }
+    }
+}
+
+impl<'a> In<'a, vk::QueueFamilyDataGraphTOSAPropertiesARM<'a>> {
+    pub fn profiles(self) -> &'a [vk::DataGraphTOSANameQualityARM] {
+        unsafe { array(self.p_profiles, self.profile_count as usize) }
+    }
+    pub fn extensions(self) -> &'a [vk::DataGraphTOSANameQualityARM] {
+        unsafe { array(self.p_extensions, self.extension_count as usize) }
     }
 }

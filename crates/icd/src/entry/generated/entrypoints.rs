@@ -209,6 +209,30 @@ pub unsafe extern "system" fn vkBindBufferMemory2(
         )
     }
 }
+pub unsafe extern "system" fn vkBindDataGraphPipelineSessionMemoryARM(
+    device: vk::Device,
+    bind_info_count: u32,
+    p_bind_infos: *const vk::BindDataGraphPipelineSessionMemoryInfoARM<'_>,
+) -> vk::Result {
+    if crate::base::alloc::is_short() {
+        return vk::Result::ERROR_OUT_OF_HOST_MEMORY;
+    }
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::device::Device, _>(
+            c"vkBindDataGraphPipelineSessionMemoryARM",
+            device,
+            vk::Result::ERROR_UNKNOWN,
+            |this| {
+                crate::legacy::generated::imp::bind_data_graph_pipeline_session_memory_arm(
+                    this,
+                    bind_info_count,
+                    p_bind_infos,
+                )
+            },
+        )
+    }
+}
 pub unsafe extern "system" fn vkBindImageMemory(
     device: vk::Device,
     image: vk::Image,
@@ -1600,6 +1624,21 @@ pub unsafe extern "system" fn vkCmdDispatchBase(
                     group_count_z,
                 )
             },
+        )
+    }
+}
+pub unsafe extern "system" fn vkCmdDispatchDataGraphARM(
+    command_buffer: vk::CommandBuffer,
+    session: vk::DataGraphPipelineSessionARM,
+    p_info: *const vk::DataGraphPipelineDispatchInfoARM<'_>,
+) {
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::record::command_buffer::CommandBuffer, _>(
+            c"vkCmdDispatchDataGraphARM",
+            command_buffer,
+            (),
+            |this| crate::legacy::generated::imp::cmd_dispatch_data_graph_arm(this, session, p_info),
         )
     }
 }
@@ -4655,6 +4694,67 @@ pub unsafe extern "system" fn vkCreateComputePipelines(
         )
     }
 }
+pub unsafe extern "system" fn vkCreateDataGraphPipelineSessionARM(
+    device: vk::Device,
+    p_create_info: *const vk::DataGraphPipelineSessionCreateInfoARM<'_>,
+    p_allocator: *const vk::AllocationCallbacks<'_>,
+    p_session: *mut vk::DataGraphPipelineSessionARM,
+) -> vk::Result {
+    if p_create_info.is_null() || p_session.is_null() {
+        return guard::missing(c"vkCreateDataGraphPipelineSessionARM", vk::Result::ERROR_UNKNOWN);
+    }
+    if crate::base::alloc::is_short() {
+        return vk::Result::ERROR_OUT_OF_HOST_MEMORY;
+    }
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::device::Device, _>(
+            c"vkCreateDataGraphPipelineSessionARM",
+            device,
+            vk::Result::ERROR_UNKNOWN,
+            |this| {
+                crate::legacy::generated::imp::create_data_graph_pipeline_session_arm(
+                    this,
+                    p_create_info,
+                    p_allocator,
+                    p_session,
+                )
+            },
+        )
+    }
+}
+pub unsafe extern "system" fn vkCreateDataGraphPipelinesARM(
+    device: vk::Device,
+    deferred_operation: vk::DeferredOperationKHR,
+    pipeline_cache: vk::PipelineCache,
+    create_info_count: u32,
+    p_create_infos: *const vk::DataGraphPipelineCreateInfoARM<'_>,
+    p_allocator: *const vk::AllocationCallbacks<'_>,
+    p_pipelines: *mut vk::Pipeline,
+) -> vk::Result {
+    if crate::base::alloc::is_short() {
+        return vk::Result::ERROR_OUT_OF_HOST_MEMORY;
+    }
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::device::Device, _>(
+            c"vkCreateDataGraphPipelinesARM",
+            device,
+            vk::Result::ERROR_UNKNOWN,
+            |this| {
+                crate::legacy::generated::imp::create_data_graph_pipelines_arm(
+                    this,
+                    deferred_operation,
+                    pipeline_cache,
+                    create_info_count,
+                    p_create_infos,
+                    p_allocator,
+                    p_pipelines,
+                )
+            },
+        )
+    }
+}
 pub unsafe extern "system" fn vkCreateDebugReportCallbackEXT(
     instance: vk::Instance,
     p_create_info: *const vk::DebugReportCallbackCreateInfoEXT<'_>,
@@ -5775,6 +5875,18 @@ pub unsafe extern "system" fn vkDestroyCommandPool(
         })
     }
 }
+pub unsafe extern "system" fn vkDestroyDataGraphPipelineSessionARM(
+    device: vk::Device,
+    session: vk::DataGraphPipelineSessionARM,
+    p_allocator: *const vk::AllocationCallbacks<'_>,
+) {
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::device::Device, _>(c"vkDestroyDataGraphPipelineSessionARM", device, (), |this| {
+            crate::legacy::generated::imp::destroy_data_graph_pipeline_session_arm(this, session, p_allocator)
+        })
+    }
+}
 pub unsafe extern "system" fn vkDestroyDebugReportCallbackEXT(
     instance: vk::Instance,
     callback: vk::DebugReportCallbackEXT,
@@ -6698,6 +6810,111 @@ pub unsafe extern "system" fn vkGetCalibratedTimestampsKHR(
                     p_timestamp_infos,
                     p_timestamps,
                     p_max_deviation,
+                )
+            },
+        )
+    }
+}
+pub unsafe extern "system" fn vkGetDataGraphPipelineAvailablePropertiesARM(
+    device: vk::Device,
+    p_pipeline_info: *const vk::DataGraphPipelineInfoARM<'_>,
+    p_properties_count: *mut u32,
+    p_properties: *mut vk::DataGraphPipelinePropertyARM,
+) -> vk::Result {
+    if p_pipeline_info.is_null() || p_properties_count.is_null() {
+        return guard::missing(c"vkGetDataGraphPipelineAvailablePropertiesARM", vk::Result::ERROR_UNKNOWN);
+    }
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::device::Device, _>(
+            c"vkGetDataGraphPipelineAvailablePropertiesARM",
+            device,
+            vk::Result::ERROR_UNKNOWN,
+            |this| {
+                crate::legacy::generated::imp::get_data_graph_pipeline_available_properties_arm(
+                    this,
+                    p_pipeline_info,
+                    p_properties_count,
+                    p_properties,
+                )
+            },
+        )
+    }
+}
+pub unsafe extern "system" fn vkGetDataGraphPipelinePropertiesARM(
+    device: vk::Device,
+    p_pipeline_info: *const vk::DataGraphPipelineInfoARM<'_>,
+    properties_count: u32,
+    p_properties: *mut vk::DataGraphPipelinePropertyQueryResultARM<'_>,
+) -> vk::Result {
+    if p_pipeline_info.is_null() {
+        return guard::missing(c"vkGetDataGraphPipelinePropertiesARM", vk::Result::ERROR_UNKNOWN);
+    }
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::device::Device, _>(
+            c"vkGetDataGraphPipelinePropertiesARM",
+            device,
+            vk::Result::ERROR_UNKNOWN,
+            |this| {
+                crate::legacy::generated::imp::get_data_graph_pipeline_properties_arm(
+                    this,
+                    p_pipeline_info,
+                    properties_count,
+                    p_properties,
+                )
+            },
+        )
+    }
+}
+pub unsafe extern "system" fn vkGetDataGraphPipelineSessionBindPointRequirementsARM(
+    device: vk::Device,
+    p_info: *const vk::DataGraphPipelineSessionBindPointRequirementsInfoARM<'_>,
+    p_bind_point_requirement_count: *mut u32,
+    p_bind_point_requirements: *mut vk::DataGraphPipelineSessionBindPointRequirementARM<'_>,
+) -> vk::Result {
+    if p_info.is_null() || p_bind_point_requirement_count.is_null() {
+        return guard::missing(
+            c"vkGetDataGraphPipelineSessionBindPointRequirementsARM",
+            vk::Result::ERROR_UNKNOWN,
+        );
+    }
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::device::Device, _>(
+            c"vkGetDataGraphPipelineSessionBindPointRequirementsARM",
+            device,
+            vk::Result::ERROR_UNKNOWN,
+            |this| {
+                crate::legacy::generated::imp::get_data_graph_pipeline_session_bind_point_requirements_arm(
+                    this,
+                    p_info,
+                    p_bind_point_requirement_count,
+                    p_bind_point_requirements,
+                )
+            },
+        )
+    }
+}
+pub unsafe extern "system" fn vkGetDataGraphPipelineSessionMemoryRequirementsARM(
+    device: vk::Device,
+    p_info: *const vk::DataGraphPipelineSessionMemoryRequirementsInfoARM<'_>,
+    p_memory_requirements: *mut vk::MemoryRequirements2<'_>,
+) {
+    if p_info.is_null() || p_memory_requirements.is_null() {
+        return guard::missing(c"vkGetDataGraphPipelineSessionMemoryRequirementsARM", ());
+    }
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::device::Device, _>(
+            c"vkGetDataGraphPipelineSessionMemoryRequirementsARM",
+            device,
+            (),
+            |this| {
+                crate::legacy::generated::imp::get_data_graph_pipeline_session_memory_requirements_arm(
+                    this,
+                    p_info,
+                    p_memory_requirements,
                 )
             },
         )
@@ -7998,6 +8215,81 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceProperties2(
             physical_device,
             (),
             |this| crate::legacy::generated::imp::get_physical_device_properties2(this, p_properties),
+        )
+    }
+}
+pub unsafe extern "system" fn vkGetPhysicalDeviceQueueFamilyDataGraphEngineOperationPropertiesARM(
+    physical_device: vk::PhysicalDevice,
+    queue_family_index: u32,
+    p_queue_family_data_graph_properties: *const vk::QueueFamilyDataGraphPropertiesARM<'_>,
+    p_properties: *mut vk::BaseOutStructure<'_>,
+) -> vk::Result {
+    if p_queue_family_data_graph_properties.is_null() || p_properties.is_null() {
+        return guard::missing(
+            c"vkGetPhysicalDeviceQueueFamilyDataGraphEngineOperationPropertiesARM",
+            vk::Result::ERROR_UNKNOWN,
+        );
+    }
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::instance::physical_device::PhysicalDevice, _>(
+            c"vkGetPhysicalDeviceQueueFamilyDataGraphEngineOperationPropertiesARM",
+            physical_device,
+            vk::Result::ERROR_UNKNOWN,
+            |this| {
+                crate::legacy::generated::imp::get_physical_device_queue_family_data_graph_engine_operation_properties_arm(this, queue_family_index, p_queue_family_data_graph_properties, p_properties)
+            },
+        )
+    }
+}
+pub unsafe extern "system" fn vkGetPhysicalDeviceQueueFamilyDataGraphProcessingEnginePropertiesARM(
+    physical_device: vk::PhysicalDevice,
+    p_queue_family_data_graph_processing_engine_info: *const vk::PhysicalDeviceQueueFamilyDataGraphProcessingEngineInfoARM<'_>,
+    p_queue_family_data_graph_processing_engine_properties: *mut vk::QueueFamilyDataGraphProcessingEnginePropertiesARM<'_>,
+) {
+    if p_queue_family_data_graph_processing_engine_info.is_null()
+        || p_queue_family_data_graph_processing_engine_properties.is_null()
+    {
+        return guard::missing(c"vkGetPhysicalDeviceQueueFamilyDataGraphProcessingEnginePropertiesARM", ());
+    }
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::instance::physical_device::PhysicalDevice, _>(
+            c"vkGetPhysicalDeviceQueueFamilyDataGraphProcessingEnginePropertiesARM",
+            physical_device,
+            (),
+            |this| {
+                crate::legacy::generated::imp::get_physical_device_queue_family_data_graph_processing_engine_properties_arm(this, p_queue_family_data_graph_processing_engine_info, p_queue_family_data_graph_processing_engine_properties)
+            },
+        )
+    }
+}
+pub unsafe extern "system" fn vkGetPhysicalDeviceQueueFamilyDataGraphPropertiesARM(
+    physical_device: vk::PhysicalDevice,
+    queue_family_index: u32,
+    p_queue_family_data_graph_property_count: *mut u32,
+    p_queue_family_data_graph_properties: *mut vk::QueueFamilyDataGraphPropertiesARM<'_>,
+) -> vk::Result {
+    if p_queue_family_data_graph_property_count.is_null() {
+        return guard::missing(
+            c"vkGetPhysicalDeviceQueueFamilyDataGraphPropertiesARM",
+            vk::Result::ERROR_UNKNOWN,
+        );
+    }
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::instance::physical_device::PhysicalDevice, _>(
+            c"vkGetPhysicalDeviceQueueFamilyDataGraphPropertiesARM",
+            physical_device,
+            vk::Result::ERROR_UNKNOWN,
+            |this| {
+                crate::legacy::generated::imp::get_physical_device_queue_family_data_graph_properties_arm(
+                    this,
+                    queue_family_index,
+                    p_queue_family_data_graph_property_count,
+                    p_queue_family_data_graph_properties,
+                )
+            },
         )
     }
 }
@@ -9892,6 +10184,13 @@ pub(crate) static ENTRIES: &[Entry] = &[
         extensions: &[ext::VK_KHR_BIND_MEMORY2],
     },
     Entry {
+        name: c"vkBindDataGraphPipelineSessionMemoryARM",
+        function: vkBindDataGraphPipelineSessionMemoryARM as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[ext::VK_ARM_DATA_GRAPH],
+    },
+    Entry {
         name: c"vkBindImageMemory",
         function: vkBindImageMemory as *const (),
         level: Level::Device,
@@ -10436,6 +10735,13 @@ pub(crate) static ENTRIES: &[Entry] = &[
         level: Level::Device,
         core: 0,
         extensions: &[ext::VK_KHR_DEVICE_GROUP],
+    },
+    Entry {
+        name: c"vkCmdDispatchDataGraphARM",
+        function: vkCmdDispatchDataGraphARM as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[ext::VK_ARM_DATA_GRAPH],
     },
     Entry {
         name: c"vkCmdDispatchIndirect",
@@ -11782,6 +12088,20 @@ pub(crate) static ENTRIES: &[Entry] = &[
         extensions: &[],
     },
     Entry {
+        name: c"vkCreateDataGraphPipelineSessionARM",
+        function: vkCreateDataGraphPipelineSessionARM as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[ext::VK_ARM_DATA_GRAPH],
+    },
+    Entry {
+        name: c"vkCreateDataGraphPipelinesARM",
+        function: vkCreateDataGraphPipelinesARM as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[ext::VK_ARM_DATA_GRAPH],
+    },
+    Entry {
         name: c"vkCreateDebugReportCallbackEXT",
         function: vkCreateDebugReportCallbackEXT as *const (),
         level: Level::Instance,
@@ -12116,6 +12436,13 @@ pub(crate) static ENTRIES: &[Entry] = &[
         level: Level::Device,
         core: 100,
         extensions: &[],
+    },
+    Entry {
+        name: c"vkDestroyDataGraphPipelineSessionARM",
+        function: vkDestroyDataGraphPipelineSessionARM as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[ext::VK_ARM_DATA_GRAPH],
     },
     Entry {
         name: c"vkDestroyDebugReportCallbackEXT",
@@ -12578,6 +12905,34 @@ pub(crate) static ENTRIES: &[Entry] = &[
         level: Level::Device,
         core: 0,
         extensions: &[ext::VK_KHR_CALIBRATED_TIMESTAMPS],
+    },
+    Entry {
+        name: c"vkGetDataGraphPipelineAvailablePropertiesARM",
+        function: vkGetDataGraphPipelineAvailablePropertiesARM as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[ext::VK_ARM_DATA_GRAPH],
+    },
+    Entry {
+        name: c"vkGetDataGraphPipelinePropertiesARM",
+        function: vkGetDataGraphPipelinePropertiesARM as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[ext::VK_ARM_DATA_GRAPH],
+    },
+    Entry {
+        name: c"vkGetDataGraphPipelineSessionBindPointRequirementsARM",
+        function: vkGetDataGraphPipelineSessionBindPointRequirementsARM as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[ext::VK_ARM_DATA_GRAPH],
+    },
+    Entry {
+        name: c"vkGetDataGraphPipelineSessionMemoryRequirementsARM",
+        function: vkGetDataGraphPipelineSessionMemoryRequirementsARM as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[ext::VK_ARM_DATA_GRAPH],
     },
     Entry {
         name: c"vkGetDeferredOperationMaxConcurrencyKHR",
@@ -13166,6 +13521,27 @@ pub(crate) static ENTRIES: &[Entry] = &[
         level: Level::PhysicalDevice,
         core: 0,
         extensions: &[ext::VK_KHR_GET_PHYSICAL_DEVICE_PROPERTIES2],
+    },
+    Entry {
+        name: c"vkGetPhysicalDeviceQueueFamilyDataGraphEngineOperationPropertiesARM",
+        function: vkGetPhysicalDeviceQueueFamilyDataGraphEngineOperationPropertiesARM as *const (),
+        level: Level::PhysicalDevice,
+        core: 0,
+        extensions: &[ext::VK_ARM_DATA_GRAPH_INSTRUCTION_SET_TOSA],
+    },
+    Entry {
+        name: c"vkGetPhysicalDeviceQueueFamilyDataGraphProcessingEnginePropertiesARM",
+        function: vkGetPhysicalDeviceQueueFamilyDataGraphProcessingEnginePropertiesARM as *const (),
+        level: Level::PhysicalDevice,
+        core: 0,
+        extensions: &[ext::VK_ARM_DATA_GRAPH],
+    },
+    Entry {
+        name: c"vkGetPhysicalDeviceQueueFamilyDataGraphPropertiesARM",
+        function: vkGetPhysicalDeviceQueueFamilyDataGraphPropertiesARM as *const (),
+        level: Level::PhysicalDevice,
+        core: 0,
+        extensions: &[ext::VK_ARM_DATA_GRAPH],
     },
     Entry {
         name: c"vkGetPhysicalDeviceQueueFamilyPerformanceQueryPassesKHR",

@@ -116,6 +116,21 @@ pub(crate) unsafe fn bind_buffer_memory2(
 }
 
 #[inline]
+pub(crate) unsafe fn bind_data_graph_pipeline_session_memory_arm(
+    this: &crate::device::Device,
+    bind_info_count: u32,
+    p_bind_infos: *const vk::BindDataGraphPipelineSessionMemoryInfoARM<'_>,
+) -> vk::Result {
+    // SAFETY: the application keeps Vulkan's valid usage, as the caller promises.
+    unsafe {
+        crate::pipeline::data_graph_session::bind_data_graph_pipeline_session_memory_arm(
+            this,
+            In::array(p_bind_infos, bind_info_count as usize),
+        )
+    }
+}
+
+#[inline]
 pub(crate) unsafe fn bind_image_memory2(
     this: &crate::device::Device,
     bind_info_count: u32,
@@ -900,6 +915,22 @@ pub(crate) unsafe fn cmd_dispatch_base(
             group_count_x,
             group_count_y,
             group_count_z,
+        )
+    }
+}
+
+#[inline]
+pub(crate) unsafe fn cmd_dispatch_data_graph_arm(
+    this: &crate::record::command_buffer::CommandBuffer,
+    session: vk::DataGraphPipelineSessionARM,
+    p_info: *const vk::DataGraphPipelineDispatchInfoARM<'_>,
+) {
+    // SAFETY: the application keeps Vulkan's valid usage, as the caller promises.
+    unsafe {
+        crate::record::data_graph::cmd_dispatch_data_graph_arm(
+            this,
+            session,
+            p_info.as_ref().map(|p| In::new(p)),
         )
     }
 }
@@ -2813,6 +2844,45 @@ pub(crate) unsafe fn create_compute_pipelines(
 }
 
 #[inline]
+pub(crate) unsafe fn create_data_graph_pipeline_session_arm(
+    this: &crate::device::Device,
+    p_create_info: *const vk::DataGraphPipelineSessionCreateInfoARM<'_>,
+    _: *const vk::AllocationCallbacks<'_>,
+    p_session: *mut vk::DataGraphPipelineSessionARM,
+) -> vk::Result {
+    // SAFETY: the application keeps Vulkan's valid usage, as the caller promises.
+    unsafe {
+        crate::pipeline::data_graph_session::create_data_graph_pipeline_session_arm(
+            this,
+            In::new(&*p_create_info),
+            Out::new(p_session),
+        )
+    }
+}
+
+#[inline]
+pub(crate) unsafe fn create_data_graph_pipelines_arm(
+    this: &crate::device::Device,
+    deferred_operation: vk::DeferredOperationKHR,
+    pipeline_cache: vk::PipelineCache,
+    create_info_count: u32,
+    p_create_infos: *const vk::DataGraphPipelineCreateInfoARM<'_>,
+    _: *const vk::AllocationCallbacks<'_>,
+    p_pipelines: *mut vk::Pipeline,
+) -> vk::Result {
+    // SAFETY: the application keeps Vulkan's valid usage, as the caller promises.
+    unsafe {
+        crate::pipeline::pipeline_data_graph::create_data_graph_pipelines_arm(
+            this,
+            deferred_operation,
+            pipeline_cache,
+            In::array(p_create_infos, create_info_count as usize),
+            OutSlice::new(p_pipelines, create_info_count as usize),
+        )
+    }
+}
+
+#[inline]
 pub(crate) unsafe fn create_debug_report_callback_ext(
     this: &crate::instance::Instance,
     p_create_info: *const vk::DebugReportCallbackCreateInfoEXT<'_>,
@@ -3433,6 +3503,21 @@ pub(crate) unsafe fn destroy_command_pool(
 ) {
     // SAFETY: the application keeps Vulkan's valid usage, as the caller promises.
     unsafe { crate::record::command_pool::destroy_command_pool(this, Doomed::new(command_pool)) }
+}
+
+#[inline]
+pub(crate) unsafe fn destroy_data_graph_pipeline_session_arm(
+    this: &crate::device::Device,
+    session: vk::DataGraphPipelineSessionARM,
+    _: *const vk::AllocationCallbacks<'_>,
+) {
+    // SAFETY: the application keeps Vulkan's valid usage, as the caller promises.
+    unsafe {
+        crate::pipeline::data_graph_session::destroy_data_graph_pipeline_session_arm(
+            this,
+            Doomed::new(session),
+        )
+    }
 }
 
 #[inline]
@@ -4118,6 +4203,73 @@ pub(crate) unsafe fn get_calibrated_timestamps_khr(
             In::array(p_timestamp_infos, timestamp_count as usize),
             OutSlice::new(p_timestamps, timestamp_count as usize),
             Out::new(p_max_deviation),
+        )
+    }
+}
+
+#[inline]
+pub(crate) unsafe fn get_data_graph_pipeline_available_properties_arm(
+    this: &crate::device::Device,
+    p_pipeline_info: *const vk::DataGraphPipelineInfoARM<'_>,
+    p_properties_count: *mut u32,
+    p_properties: *mut vk::DataGraphPipelinePropertyARM,
+) -> vk::Result {
+    // SAFETY: the application keeps Vulkan's valid usage, as the caller promises.
+    unsafe {
+        crate::pipeline::pipeline_data_graph::get_data_graph_pipeline_available_properties_arm(
+            this,
+            In::new(&*p_pipeline_info),
+            List::new(&mut *p_properties_count, p_properties),
+        )
+    }
+}
+
+#[inline]
+pub(crate) unsafe fn get_data_graph_pipeline_properties_arm(
+    this: &crate::device::Device,
+    p_pipeline_info: *const vk::DataGraphPipelineInfoARM<'_>,
+    properties_count: u32,
+    p_properties: *mut vk::DataGraphPipelinePropertyQueryResultARM<'_>,
+) -> vk::Result {
+    // SAFETY: the application keeps Vulkan's valid usage, as the caller promises.
+    unsafe {
+        crate::pipeline::pipeline_data_graph::get_data_graph_pipeline_properties_arm(
+            this,
+            In::new(&*p_pipeline_info),
+            OutSlice::new(p_properties, properties_count as usize),
+        )
+    }
+}
+
+#[inline]
+pub(crate) unsafe fn get_data_graph_pipeline_session_bind_point_requirements_arm(
+    this: &crate::device::Device,
+    p_info: *const vk::DataGraphPipelineSessionBindPointRequirementsInfoARM<'_>,
+    p_bind_point_requirement_count: *mut u32,
+    p_bind_point_requirements: *mut vk::DataGraphPipelineSessionBindPointRequirementARM<'_>,
+) -> vk::Result {
+    // SAFETY: the application keeps Vulkan's valid usage, as the caller promises.
+    unsafe {
+        crate::pipeline::data_graph_session::get_data_graph_pipeline_session_bind_point_requirements_arm(
+            this,
+            In::new(&*p_info),
+            List::new(&mut *p_bind_point_requirement_count, p_bind_point_requirements),
+        )
+    }
+}
+
+#[inline]
+pub(crate) unsafe fn get_data_graph_pipeline_session_memory_requirements_arm(
+    this: &crate::device::Device,
+    p_info: *const vk::DataGraphPipelineSessionMemoryRequirementsInfoARM<'_>,
+    p_memory_requirements: *mut vk::MemoryRequirements2<'_>,
+) {
+    // SAFETY: the application keeps Vulkan's valid usage, as the caller promises.
+    unsafe {
+        crate::pipeline::data_graph_session::get_data_graph_pipeline_session_memory_requirements_arm(
+            this,
+            In::new(&*p_info),
+            Fill::new(&mut *p_memory_requirements),
         )
     }
 }
@@ -4907,6 +5059,48 @@ pub(crate) unsafe fn get_physical_device_properties2(
     // SAFETY: the application keeps Vulkan's valid usage, as the caller promises.
     unsafe {
         crate::instance::physical_device::get_physical_device_properties2(this, Fill::new(&mut *p_properties))
+    }
+}
+
+#[inline]
+pub(crate) unsafe fn get_physical_device_queue_family_data_graph_engine_operation_properties_arm(
+    this: &crate::instance::physical_device::PhysicalDevice,
+    queue_family_index: u32,
+    p_queue_family_data_graph_properties: *const vk::QueueFamilyDataGraphPropertiesARM<'_>,
+    p_properties: *mut vk::BaseOutStructure<'_>,
+) -> vk::Result {
+    // SAFETY: the application keeps Vulkan's valid usage, as the caller promises.
+    unsafe {
+        crate::instance::data_graph::get_physical_device_queue_family_data_graph_engine_operation_properties_arm(this, queue_family_index, In::new(&*p_queue_family_data_graph_properties), p_properties)
+    }
+}
+
+#[inline]
+pub(crate) unsafe fn get_physical_device_queue_family_data_graph_processing_engine_properties_arm(
+    this: &crate::instance::physical_device::PhysicalDevice,
+    p_queue_family_data_graph_processing_engine_info: *const vk::PhysicalDeviceQueueFamilyDataGraphProcessingEngineInfoARM<'_>,
+    p_queue_family_data_graph_processing_engine_properties: *mut vk::QueueFamilyDataGraphProcessingEnginePropertiesARM<'_>,
+) {
+    // SAFETY: the application keeps Vulkan's valid usage, as the caller promises.
+    unsafe {
+        crate::instance::data_graph::get_physical_device_queue_family_data_graph_processing_engine_properties_arm(this, In::new(&*p_queue_family_data_graph_processing_engine_info), Fill::new(&mut *p_queue_family_data_graph_processing_engine_properties))
+    }
+}
+
+#[inline]
+pub(crate) unsafe fn get_physical_device_queue_family_data_graph_properties_arm(
+    this: &crate::instance::physical_device::PhysicalDevice,
+    queue_family_index: u32,
+    p_queue_family_data_graph_property_count: *mut u32,
+    p_queue_family_data_graph_properties: *mut vk::QueueFamilyDataGraphPropertiesARM<'_>,
+) -> vk::Result {
+    // SAFETY: the application keeps Vulkan's valid usage, as the caller promises.
+    unsafe {
+        crate::instance::data_graph::get_physical_device_queue_family_data_graph_properties_arm(
+            this,
+            queue_family_index,
+            List::new(&mut *p_queue_family_data_graph_property_count, p_queue_family_data_graph_properties),
+        )
     }
 }
 

@@ -1,0 +1,313 @@
+//! Data graph pipelines (VK_ARM_data_graph): a graph from SPIR-V, or one that a cache has; what is told of them.
+
+use crate::base::answer::{Answer, invalid};
+use crate::base::given::{Call, In, List, OutSlice};
+use crate::base::hash::Hasher128;
+use crate::descriptor::descriptor_layout;
+use crate::device::Device;
+use crate::instance::data_graph;
+use crate::pipeline::pipeline_cache::PipelineCache;
+use crate::pipeline::pipeline_layout::{self, Layout};
+use crate::pipeline::{self, Pipeline, PipelineKind, Shared, shader_module};
+use crate::sync::deferred_operation;
+use gpu::graphs::{GraphPipeline, Slot};
+use graph::{Constant, Plan, Port};
+use machine::lost::Title;
+use machine::tensor::{Shape, graph_type};
+use std::fmt::Write;
+use std::hash::Hash;
+use std::sync::Arc;
+use std::time::Instant;
+use vk::DataGraphPipelinePropertyARM as Property;
+
+const CREATE: &str = "vkCreateDataGraphPipelinesARM";
+
+/// A pipeline's own part, if it is one of a data graph.
+pub(crate) fn of(shared: &Shared) -> Option<&Arc<GraphPipeline>> {
+    match &shared.kind {
+        PipelineKind::DataGraph(p) => Some(p),
+        _ => None,
+    }
+}
+
+/// A tensor as an application describes it: for its elements' type, and its shape.
+#[derive(Clone, PartialEq, Eq, Hash)]
+struct Described {
+    format: i32,
+    tiling: i32,
+    dimensions: Vec<u32>,
+    strides: Vec<u32>,
+    bytes: u64,
+}
+
+fn described(d: Option<In<vk::TensorDescriptionARM>>, what: &str) -> Answer<Described> {
+    let d = d.ok_or_else(|| invalid(&format!("{CREATE}: {what} has no description of a tensor")))?;
+    let strides = (!d.p_strides.is_null() && d.tiling == vk::TensorTilingARM::LINEAR).then(|| d.strides());
+    let shape = Shape::new(d.format, d.dimensions(), strides)
+        .map_err(|why| invalid(&format!("{CREATE}: {what}: {why}")))?;
+    Ok(Described {
+        format: d.format.as_raw(),
+        tiling: d.tiling.as_raw(),
+        bytes: shape.bytes(),
+        dimensions: shape.dimensions,
+        strides: shape.strides,
+    })
+}
+
+/// A constant that the application gives.
+struct Given {
+    id: u32,
+    tensor: Described,
+    elements: Constant,
+}
+
+/// What a creation says, before it is made to a graph.
+struct Source<'a> {
+    info: In<'a, vk::DataGraphPipelineShaderModuleCreateInfoARM<'a>>,
+    entry: String,
+    spec: Vec<(u32, u64)>,
+    resources: Vec<(Port, Described)>,
+    constants: Vec<Given>,
+}
+
+fn resources(info: In<vk::DataGraphPipelineCreateInfoARM>) -> Answer<Vec<(Port, Described)>> {
+    let each = info.resource_infos().iter().map(|r| {
+        let port = Port { set: r.descriptor_set, binding: r.binding, element: r.array_element };
+        Ok((port, described(r.find(), "a resource")?))
+    });
+    each.collect()
+}
+
+fn source<'a>(
+    info: In<vk::DataGraphPipelineCreateInfoARM>,
+    module: In<'a, vk::DataGraphPipelineShaderModuleCreateInfoARM<'a>>,
+) -> Answer<Source<'a>> {
+    let mut constants = vec![];
+    for c in module.constants() {
+        let tensor = described(c.find(), "a constant")?;
+        let packed = tensor.dimensions.iter().map(|n| *n as u64).product::<u64>();
+        if packed * tensor.strides.last().map_or(1, |s| *s as u64) != tensor.bytes {
+            return Err(invalid(&format!("{CREATE}: constant {} has gaps between its elements", c.id)));
+        }
+        // SAFETY: valid usage: as many bytes as the description says.
+        let elements =
+            unsafe { crate::base::given::array(c.p_constant_data.cast::<u8>(), tensor.bytes as usize) };
+        if elements.is_empty() {
+            return Err(invalid(&format!("{CREATE}: constant {} has no data", c.id)));
+        }
+        constants.push(Given { id: c.id, tensor, elements: elements.into() });
+    }
+    Ok(Source {
+        info: module,
+        entry: module.name().unwrap_or_default().to_string_lossy().into_owned(),
+        spec: pipeline::specialisation(module.specialization_info()),
+        resources: resources(info)?,
+        constants,
+    })
+}
+
+impl Source<'_> {
+    /// Everything that the graph depends on.
+    fn key(&self, code: u128) -> u128 {
+        let mut h = Hasher128::default();
+        (code, &self.entry, &self.spec, &self.resources).hash(&mut h);
+        for c in &self.constants {
+            (c.id, &c.tensor, &c.elements).hash(&mut h);
+        }
+        pipeline::machine_hash(&mut h);
+        h.done()
+    }
+
+    fn translate(&self, module: &shader::Module) -> Answer<Plan> {
+        let constant = |id: u32| {
+            let c = self.constants.iter().find(|c| c.id == id)?;
+            Some((c.tensor.dimensions.clone(), c.elements.clone()))
+        };
+        let shape = |port: Port| Some(self.resources.iter().find(|r| r.0 == port)?.1.dimensions.clone());
+        let given = shader::data_graph::Given {
+            entry: &self.entry,
+            spec: &self.spec,
+            constant: &constant,
+            shape: &shape,
+        };
+        let what = format!("data graph '{}'", self.entry);
+        let graph =
+            shader::data_graph::data_graph(module, &given).map_err(|e| shader_module::failed(&what, &e))?;
+        for (port, v) in graph.inputs.iter().chain(&graph.outputs) {
+            let value = &graph.values[*v as usize];
+            let resource = self.resources.iter().find(|r| r.0 == *port).map(|r| &r.1);
+            let same = resource.is_some_and(|r| {
+                graph_type(vk::Format::from_raw(r.format)) == Some(value.ty) && r.dimensions == value.shape
+            });
+            if !same {
+                return Err(invalid(&format!(
+                    "{CREATE}: {what}: the resource of {port:?} is missing, or differs in format or shape from {:?} {:?}",
+                    value.ty, value.shape
+                )));
+            }
+        }
+        Plan::new(graph).map_err(|why| {
+            crate::base::debug::log_error(&format!("{CREATE}: {what}: {why}"));
+            vk::Result::ERROR_INVALID_SHADER_NV
+        })
+    }
+}
+
+/// Where ports are in sets of a layout.
+fn slots(layout: &Layout, ports: &[(Port, u32)]) -> Answer<Vec<Slot>> {
+    let slot = |port: &Port| {
+        let set = layout.sets.get(port.set as usize)?.as_ref()?;
+        let binding: &descriptor_layout::Binding = &set.bindings[set.index(port.binding)?];
+        let fits = binding.ty == vk::DESCRIPTOR_TYPE_TENSOR_ARM && port.element < binding.count;
+        fits.then(|| Slot { set: port.set, offset: binding.place(port.element) })
+    };
+    let each = ports.iter().map(|(port, _)| {
+        slot(port).ok_or_else(|| {
+            invalid(&format!("{CREATE}: the layout has no descriptor of a tensor at {port:?}"))
+        })
+    });
+    each.collect()
+}
+
+fn create(cache: Option<&PipelineCache>, info: In<vk::DataGraphPipelineCreateInfoARM>) -> Answer<Pipeline> {
+    let began = Instant::now();
+    if let Some(e) = info.find::<vk::DataGraphProcessingEngineCreateInfoARM>() {
+        let engines = e.processing_engines();
+        // SAFETY: valid usage: as many engines as the structure says.
+        let engines = unsafe { crate::base::given::array(engines.start().cast_const(), engines.len()) };
+        if !engines.iter().all(data_graph::has_engine) {
+            return Err(invalid(&format!("{CREATE}: there is no such processing engine")));
+        }
+    }
+    let layout =
+        pipeline_layout::of_pipeline(info, info.layout, info.flags).ok_or(vk::Result::ERROR_UNKNOWN)?;
+    let must =
+        info.flags.contains(pipeline::wide(vk::PipelineCreateFlags::FAIL_ON_PIPELINE_COMPILE_REQUIRED));
+    let (key, hit, plan, entry) = match info.find::<vk::DataGraphPipelineShaderModuleCreateInfoARM>() {
+        Some(module) => {
+            let source = source(info, module)?;
+            let code = shader_module::of_graph(info, source.info.module)?;
+            let key = source.key(code.hash);
+            let found = cache.and_then(|c| c.graph(key));
+            let plan = match &found {
+                Some(plan) => plan.clone(),
+                None if must => return Err(vk::Result::PIPELINE_COMPILE_REQUIRED),
+                None => Arc::new(source.translate(&code.module)?),
+            };
+            (key, found.is_some(), plan, source.entry)
+        }
+        None => {
+            let (key, plan) = identified(cache, info)?;
+            (key, true, plan, String::new())
+        }
+    };
+    if let Some(cache) = cache.filter(|_| !hit) {
+        cache.put_graph(key, plan.clone());
+    }
+    let made = GraphPipeline {
+        inputs: slots(&layout, &plan.graph().inputs)?,
+        outputs: slots(&layout, &plan.graph().outputs)?,
+        title: Title::new(entry, key as u64, vec![]),
+        identifier: key,
+        plan,
+    };
+    pipeline::feedback(info.find(), began, &[hit]);
+    Ok(Pipeline::new(layout, info.flags, PipelineKind::DataGraph(Arc::new(made)), vec![]))
+}
+
+/// The graph of an identifier, which a cache has.
+fn identified(
+    cache: Option<&PipelineCache>,
+    info: In<vk::DataGraphPipelineCreateInfoARM>,
+) -> Answer<(u128, Arc<Plan>)> {
+    let Some(i) = info.find::<vk::DataGraphPipelineIdentifierCreateInfoARM>() else {
+        return Err(invalid(&format!("{CREATE}: neither a module nor an identifier")));
+    };
+    let key = std::str::from_utf8(i.identifier()).ok().and_then(|t| u128::from_str_radix(t, 16).ok());
+    let found = key.and_then(|k| Some((k, cache?.graph(k)?)));
+    found.ok_or(vk::Result::PIPELINE_COMPILE_REQUIRED)
+}
+
+pub(crate) fn create_data_graph_pipelines_arm(
+    device: &Device,
+    operation: vk::DeferredOperationKHR,
+    cache: vk::PipelineCache,
+    infos: In<[vk::DataGraphPipelineCreateInfoARM]>,
+    out: OutSlice<vk::Pipeline>,
+) -> vk::Result {
+    let (n, infos, out) = (infos.len(), infos.as_ptr() as usize, out.start() as usize);
+    let work = move |device: &Device| {
+        // SAFETY: valid usage: the call's arrays stay until a deferred operation has ended.
+        let (infos, out) = unsafe {
+            let infos = In::array(infos as *const vk::DataGraphPipelineCreateInfoARM, n);
+            (infos, OutSlice::new(out as *mut vk::Pipeline, n))
+        };
+        pipeline::create_all(device, cache, infos, out, |i| i.flags, create)
+    };
+    deferred_operation::perform(device, operation, work)
+}
+
+const PROPERTIES: [Property; 2] = [Property::CREATION_LOG, Property::IDENTIFIER];
+
+pub(crate) fn get_data_graph_pipeline_available_properties_arm(
+    _: &Device,
+    info: In<vk::DataGraphPipelineInfoARM>,
+    out: List<Property>,
+) -> vk::Result {
+    match info.object::<Pipeline>(info.data_graph_pipeline).and_then(|p| of(p.shared())) {
+        Some(_) => out.fill(&PROPERTIES),
+        None => invalid("vkGetDataGraphPipelineAvailablePropertiesARM: no pipeline of a data graph"),
+    }
+}
+
+/// What a graph has become: a line each node.
+fn log(p: &GraphPipeline) -> String {
+    let g = p.plan.graph();
+    let mut text = format!("{} nodes, {} bytes of session memory\n", g.nodes.len(), p.plan.bytes());
+    for (i, n) in g.nodes.iter().enumerate() {
+        let results = n.results.iter().map(|v| &g.values[*v as usize]);
+        let results: Vec<String> = results.map(|v| format!("{:?} {:?}", v.ty, v.shape)).collect();
+        let _ = writeln!(text, "{i} {} -> {}", n.op.name(), results.join(", "));
+    }
+    text
+}
+
+pub(crate) fn get_data_graph_pipeline_properties_arm(
+    _: &Device,
+    info: In<vk::DataGraphPipelineInfoARM>,
+    out: OutSlice<vk::DataGraphPipelinePropertyQueryResultARM>,
+) -> vk::Result {
+    let Some(p) = info.object::<Pipeline>(info.data_graph_pipeline).and_then(|p| of(p.shared())) else {
+        return invalid("vkGetDataGraphPipelinePropertiesARM: no pipeline of a data graph");
+    };
+    let mut cut = false;
+    for i in 0..out.len() {
+        // SAFETY: one of the elements, which the application has prepared.
+        let o = unsafe { &mut *out.start().add(i) };
+        let is_text = o.property == Property::CREATION_LOG;
+        let mut bytes = match o.property {
+            Property::CREATION_LOG => log(p).into_bytes(),
+            Property::IDENTIFIER => format!("{:032x}", p.identifier).into_bytes(),
+            _ => vec![],
+        };
+        if is_text {
+            bytes.push(0);
+        }
+        o.is_text = is_text as vk::Bool32;
+        if o.p_data.is_null() {
+            o.data_size = bytes.len();
+            continue;
+        }
+        if o.data_size < bytes.len() {
+            cut = true;
+            bytes.truncate(o.data_size);
+            if let Some(last) = bytes.last_mut().filter(|_| is_text) {
+                *last = 0;
+            }
+        }
+        // SAFETY: the application gave `data_size` bytes.
+        unsafe { OutSlice::new(o.p_data.cast::<u8>(), o.data_size) }.copy(&bytes);
+        o.data_size = bytes.len();
+    }
+    if cut { vk::Result::INCOMPLETE } else { vk::Result::SUCCESS }
+}
