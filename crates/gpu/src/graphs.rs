@@ -3,6 +3,7 @@
 use graph::{Plan, Pool, Tensor};
 use machine::bindings::Bindings;
 use machine::descriptor::{DESCRIPTOR_BYTES, Descriptor};
+use machine::descriptor_memory::meaning;
 use machine::lost::Title;
 use machine::shared::Shared;
 use shader::options::tensor::{STRIDES, WORDS};
@@ -36,26 +37,56 @@ pub struct GraphDispatch {
     pub memory: Arc<Buffer>,
 }
 
-/// Descriptor `which` of a slot.
-fn find(d: &GraphDispatch, slot: Slot, which: u32) -> Option<Descriptor> {
-    let set = d.bindings.sets.get(slot.set as usize)?.as_ref()?;
-    Some(set.read(slot.offset + which * DESCRIPTOR_BYTES)).filter(|f| f.words().address != 0)
+/// The bytes that a descriptor leads to.
+struct Found {
+    address: u64,
+    size: u64,
+    _kept: Option<Descriptor>,
+}
+
+/// Descriptor `which` of a slot, in a set or in a descriptor buffer.
+fn find(shared: &Shared, d: &GraphDispatch, slot: Slot, which: u32) -> Option<Found> {
+    let offset = slot.offset + which * DESCRIPTOR_BYTES;
+    let buffer = d.bindings.addresses.as_ref().and_then(|a| a.get(slot.set as usize)).filter(|a| **a != 0);
+    let found = match buffer {
+        Some(set) => {
+            let at = set.checked_add(offset as u64)?;
+            if !shared.memory.is_live(at, size_of::<[u64; 4]>() as u64) {
+                return None;
+            }
+            // SAFETY: memory of the device, whose freed ranges stay mapped.
+            let raw = unsafe { (at as *const [u64; 4]).read_unaligned() };
+            let [address, size, ..] = meaning(&shared.names, &shared.memory, &raw, false).words;
+            Found { address, size, _kept: None }
+        }
+        None => {
+            let set = d.bindings.sets.get(slot.set as usize)?.as_ref()?;
+            let kept = set.read(offset);
+            let words = kept.words();
+            Found { address: words.address, size: words.size, _kept: Some(kept) }
+        }
+    };
+    Some(found).filter(|f| f.address != 0)
 }
 
 impl GraphDispatch {
     /// The tensors of slots, which have to be of the shapes that the graph has. An error: which is not.
-    fn tensors(&self, slots: &[Slot], ports: &[(graph::Port, u32)]) -> Result<Vec<Tensor>, String> {
+    fn tensors(
+        &self,
+        shared: &Shared,
+        slots: &[Slot],
+        ports: &[(graph::Port, u32)],
+    ) -> Result<Vec<Tensor>, String> {
         let each = slots.iter().zip(ports).map(|(slot, (port, v))| {
             let place = || format!("set {} binding {} element {}", port.set, port.binding, port.element);
-            let found = |which| find(self, *slot, which);
-            let (Some(elements), Some(kept)) = (found(0), found(1)) else {
+            let found = |which| find(shared, self, *slot, which);
+            let (Some(elements), Some(shape)) = (found(0), found(1)) else {
                 return Err(format!("{} has no tensor", place()));
             };
-            let (elements, shape) = (elements.words(), kept.words());
             if shape.size < size_of::<[u32; WORDS]>() as u64 {
                 return Err(format!("{} has no tensor's shape", place()));
             }
-            // SAFETY: as many bytes as that, which a descriptor that was written leads to; `kept` keeps them.
+            // SAFETY: as many bytes as that, which a descriptor that was written leads to; `shape`, or the view that it names, keeps them.
             let words = unsafe { (shape.address as *const [u32; WORDS]).read_unaligned() };
             let own = &self.pipeline.plan.graph().values[*v as usize].shape;
             let rank = own.len();
@@ -71,9 +102,9 @@ impl GraphDispatch {
     }
 
     /// Inputs and outputs.
-    pub(crate) fn connected(&self) -> Result<[Vec<Tensor>; 2], String> {
+    pub(crate) fn connected(&self, shared: &Shared) -> Result<[Vec<Tensor>; 2], String> {
         let (p, g) = (&self.pipeline, self.pipeline.plan.graph());
-        Ok([self.tensors(&p.inputs, &g.inputs)?, self.tensors(&p.outputs, &g.outputs)?])
+        Ok([self.tensors(shared, &p.inputs, &g.inputs)?, self.tensors(shared, &p.outputs, &g.outputs)?])
     }
 
     /// The session's memory, as much as there is.

@@ -17,7 +17,7 @@ impl Executor {
     pub(super) fn graph(&mut self, d: &GraphDispatch) {
         let _turn = exclusive::shared();
         let (shared, plan) = (self.shared.clone(), &d.pipeline.plan);
-        let connected = d.connected();
+        let connected = d.connected(&shared);
         let [inputs, outputs] = match connected {
             Ok(tensors) => tensors,
             Err(why) => {
