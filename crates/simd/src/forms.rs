@@ -38,7 +38,8 @@ macro_rules! with_features {
 /// - `portable if CONDITION`, which is constant: the result is an `Option`, which is `None` for the portable level unless the condition
 ///   holds; then no such form is compiled.
 /// - `cold`: a level runs the form of the level that its row in [`levels`](crate::levels) names after `cold`.
-///   `cold if CONDITION`, which is constant: only where it is true. `portable = other` may follow, after a comma.
+///   `cold if CONDITION`, which is constant: only where it is true. `portable = other` may follow, after a comma, and after `cold` also
+///   `portable if CONDITION`.
 #[macro_export]
 macro_rules! form {
     (@of $level:tt $g:tt $of:tt $unsafe:tt $a:tt $r:tt $body:expr) => {
@@ -55,6 +56,9 @@ macro_rules! form {
     };
     (@of $level:tt $g:tt $of:tt $unsafe:tt $a:tt $r:tt $body:expr; cold, portable = $portable:expr) => {
         $crate::levels! { form_table { $level $g $of $unsafe $a $r [$body] [$portable] [true] } }
+    };
+    (@of $level:tt $g:tt $of:tt $unsafe:tt $a:tt $r:tt $body:expr; cold, portable if $when:expr) => {
+        $crate::levels! { form_table { $level $g $of $unsafe $a $r [$body] [$body] [cold portable if $when] } }
     };
     (@of $level:tt $g:tt $of:tt $unsafe:tt $a:tt $r:tt $body:expr; cold if $cold:expr, portable = $portable:expr) => {
         $crate::levels! { form_table { $level $g $of $unsafe $a $r [$body] [$portable] [if $cold] } }
@@ -97,6 +101,8 @@ macro_rules! form_table {
 macro_rules! form_define {
     ([true] own $($rest:tt)*) => { $crate::form_fn! { $($rest)* } };
     ([true] $other:ident $($rest:tt)*) => {};
+    ([cold portable if $when:expr] own $($rest:tt)*) => { $crate::form_fn! { $($rest)* } };
+    ([cold portable if $when:expr] $other:ident $($rest:tt)*) => {};
     ($cold:tt $other:ident $($rest:tt)*) => { $crate::form_fn! { $($rest)* } };
 }
 
@@ -104,6 +110,13 @@ macro_rules! form_define {
 #[doc(hidden)]
 #[macro_export]
 macro_rules! form_entry {
+    ([cold portable if $when:expr] own portable $($rest:tt)*) => {
+        if $when { Some($crate::form_pointer!(portable $($rest)*)) } else { None }
+    };
+    ([cold portable if $when:expr] own $($rest:tt)*) => { Some($crate::form_pointer!($($rest)*)) };
+    ([cold portable if $when:expr] $other:ident $name:ident $($rest:tt)*) => {
+        Some($crate::form_pointer!($other $($rest)*))
+    };
     ([portable if $when:expr] own portable $($rest:tt)*) => {
         if $when { Some($crate::form_pointer!(portable $($rest)*)) } else { None }
     };

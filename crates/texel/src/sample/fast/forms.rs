@@ -108,7 +108,8 @@ pub(super) fn wave<T: Texels>(machine: Machine) -> Option<RunWave> {
     )
 }
 
-/// The kernels of texels for a machine, if it has any.
+/// The kernels of texels for a machine, if it has any. Those of single warps have no widest form: few warps come alone, and all
+/// these forms would be a fiftieth of the library.
 pub(super) fn form<T: Texels>(machine: Machine) -> Option<Runs> {
     Some(Runs {
         warp: simd::form!(
@@ -121,7 +122,7 @@ pub(super) fn form<T: Texels>(machine: Machine) -> Option<Runs> {
                 mask: u16,
                 out: &mut Warp4,
             ) = body::<_, T>;
-            portable if PORTABLE
+            cold, portable if PORTABLE
         )?,
         wave: wave::<T>(machine)?,
         lines: simd::form!(
