@@ -437,6 +437,7 @@ impl Targets {
             within: Within::of(list.iter().filter_map(|t| t.color.as_ref()).map(Plane::bits).sum()),
             list,
             own,
+            rates: vec![],
             subpasses: vec![subpass],
             expanded: vec![Expanded::default()],
             spans: vec![0..1; own],

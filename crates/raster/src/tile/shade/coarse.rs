@@ -116,7 +116,7 @@ impl Made {
         let n = self.count;
         self.count += 1;
         let f = &mut self.warps[n / 4 % WARPS];
-        if n % 4 == 0 {
+        if n.is_multiple_of(4) {
             (f.prims, f.corners, f.sizes) = ([prim; 4], [corner; 4], [size; 4]);
         }
         (f.prims[n % 4], f.corners[n % 4], f.sizes[n % 4]) = (prim, corner, size);
@@ -200,7 +200,7 @@ impl Task<'_> {
             let place = [block % SIDE * 4 + (q & 1) * 2, block / SIDE * 4 + (q >> 1) * 2];
             let corner = [0, 1].map(|k| self.origin[k] + (place[k] / AREA * AREA) as i32);
             let size = coarse.size(of.prim, &of.item.batch.planes, corner, self.layer).0;
-            let within = [0, 1].map(|k| place[k] % AREA / 2 >> size[k]);
+            let within = [0, 1].map(|k| (place[k] % AREA / 2) >> size[k]);
             let bit = 1 << (within[1] * 4 + within[0]);
             self.counts[InTile::Coarse] += u64::from(self.packer.asked.1 & bit == 0);
             self.packer.asked.1 |= bit;
