@@ -33,10 +33,14 @@ fn parse(info: In<vk::ShaderModuleCreateInfo>) -> Answer<Arc<Code>> {
     parse_words(words, "vkCreateShaderModule")
 }
 
-fn parse_words(words: Vec<u32>, doing: &str) -> Answer<Arc<Code>> {
+/// Of the words' bytes.
+fn hash_of(words: &[u32]) -> u128 {
     // SAFETY: the bytes of the words.
-    let bytes = unsafe { std::slice::from_raw_parts(words.as_ptr().cast::<u8>(), size_of_val(&words[..])) };
-    let hash = hash::bytes(bytes);
+    hash::bytes(unsafe { std::slice::from_raw_parts(words.as_ptr().cast::<u8>(), size_of_val(words)) })
+}
+
+fn parse_words(words: Vec<u32>, doing: &str) -> Answer<Arc<Code>> {
+    let hash = hash_of(&words);
     let module = shader::Module::parse(words).map_err(|e| failed(doing, &e))?;
     let allowed = crate::instance::capabilities::check(&module);
     Ok(Arc::new(Code { module, hash, allowed }))
@@ -95,9 +99,9 @@ pub(crate) fn get_shader_module_create_info_identifier_ext(
     info: In<vk::ShaderModuleCreateInfo>,
     out: Fill<vk::ShaderModuleIdentifierEXT>,
 ) {
-    // SAFETY: `code_size` bytes (valid usage).
-    let bytes = unsafe { std::slice::from_raw_parts(info.p_code.cast::<u8>(), info.code_size / 4 * 4) };
-    identify(out, hash::bytes(bytes));
+    // SAFETY: `code_size` bytes (valid usage), of which any are words.
+    let Ok(words) = (unsafe { chain::copied(info.p_code, info.code_size / 4) }) else { return };
+    identify(out, hash_of(&words));
 }
 
 /// The code that an identifier names, as long as the process has it.
