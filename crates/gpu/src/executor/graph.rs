@@ -51,7 +51,7 @@ impl Executor {
             l2.stream((moved.read + moved.written).div_ceil(counters::model::LINE));
         }
         let counts = count::transfer(moved, [0; 2]);
-        let job = cost::compute(&counts, model);
+        let job = cost::compute(&counts, self.cores);
         let names = || (format!("data graph {}", d.pipeline.title.entries()), MadeBy::default());
         let mut executed = self.publisher.executed(self.place.labels(), names);
         executed.uses = self.uses(|_, to| to.anything |= how::COMPUTE_READ | how::COMPUTE_WRITE);
