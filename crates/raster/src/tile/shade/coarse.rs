@@ -1,8 +1,8 @@
 //! Shading of fragments of several pixels (§ Fragment Shading Rates): what is packed are pixels, as always. Their fragments
 //! are made of them, shaded, and each pixel takes what its fragment gave. Tests and writes are those of pixels.
 
-use super::warp::{self, Sizes, Warp};
-use super::{OUTPUTS, outputs};
+use super::warp::{Sizes, Warp};
+use super::{OUTPUTS, fill_warp, outputs};
 use crate::layout::{QUADS, SIDE, WARPS, lane_x, lane_y};
 use crate::tile::counts::InTile;
 use crate::tile::cover::MAX_MASKS;
@@ -74,7 +74,7 @@ impl Made {
         let number = slot.prims[q];
         let quad = slot.pixels[q] as usize / 4 % QUADS;
         let (block, corner) = (quad / 4, quad % 4);
-        let place = [block % SIDE * 4 + (corner & 1) * 2, block / SIDE * 4 + (corner >> 1) * 2];
+        let place = place(block, corner);
         let area = [0, 1].map(|k| origin[k] + (place[k] / AREA * AREA) as i32);
         let prim = &item.batch.prims[number as usize];
         let size = coarse.size(prim, &item.batch.planes, area, layer).0;
@@ -170,15 +170,13 @@ impl Fragments {
             view: item.view,
             coarse: Some(&sizes),
         };
-        let mut shared = warp::Shared::default();
-        for (i, f) in item.plan.fills.iter().enumerate() {
-            if let Some(m) = warp::mask(*f, &own) {
-                lanes.input_mask(i)[w] = m;
-            } else if let Some(row) = lanes.input(i).get_mut(w) {
-                vector::store(s, row, warp::value(*f, &own, &mut shared));
-            }
-        }
+        fill_warp(item, &own, w, lanes);
     }
+}
+
+/// Column and row of a block's quad in the tile.
+fn place(block: usize, quad: usize) -> [usize; 2] {
+    [block % SIDE * 4 + (quad & 1) * 2, block / SIDE * 4 + (quad >> 1) * 2]
 }
 
 /// A primitive, and the area that a block is in.
@@ -197,7 +195,7 @@ impl Task<'_> {
         }
         let quads = crate::layout::quads(any);
         for q in (0..4).filter(|q| quads >> q & 1 != 0) {
-            let place = [block % SIDE * 4 + (q & 1) * 2, block / SIDE * 4 + (q >> 1) * 2];
+            let place = place(block, q);
             let corner = [0, 1].map(|k| self.origin[k] + (place[k] / AREA * AREA) as i32);
             let size = coarse.size(of.prim, &of.item.batch.planes, corner, self.layer).0;
             let within = [0, 1].map(|k| (place[k] % AREA / 2) >> size[k]);

@@ -368,16 +368,21 @@ fn each_body<S: Simd>(s: S, item: &Item, packer: &Packer, origin: [i32; 2], lane
     while left != 0 {
         let w = left.trailing_zeros() as usize;
         left &= left - 1;
-        let own = warp_of(s, item, &packer.warps[w], origin);
-        let mut shared = warp::Shared::default();
-        for (i, f) in item.plan.fills.iter().enumerate() {
-            if let Some(m) = warp::mask(*f, &own) {
-                lanes.input_mask(i)[w] = m;
-                continue;
-            }
-            if let Some(row) = lanes.input(i).get_mut(w) {
-                vector::store(s, row, warp::value(*f, &own, &mut shared));
-            }
+        fill_warp(item, &warp_of(s, item, &packer.warps[w], origin), w, lanes);
+    }
+}
+
+/// Fills the inputs of warp `w`.
+#[inline(always)]
+fn fill_warp<S: Simd>(item: &Item, own: &Warp<S>, w: usize, lanes: &mut Lanes) {
+    let mut shared = warp::Shared::default();
+    for (i, f) in item.plan.fills.iter().enumerate() {
+        if let Some(m) = warp::mask(*f, own) {
+            lanes.input_mask(i)[w] = m;
+            continue;
+        }
+        if let Some(row) = lanes.input(i).get_mut(w) {
+            vector::store(own.machine, row, warp::value(*f, own, &mut shared));
         }
     }
 }
