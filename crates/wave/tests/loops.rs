@@ -18,8 +18,8 @@ fn programs() -> u64 {
     std::env::var("TUFF_JIT_PROGRAMS").ok().and_then(|n| n.parse().ok()).unwrap_or(1500)
 }
 
-fn table() -> Vec<u8> {
-    words(&(0..TABLE_WORDS).map(|i| i.wrapping_mul(0x9E37_79B9) >> 7 ^ i).collect::<Vec<_>>())
+fn table(n: u32) -> Vec<u8> {
+    words(&(0..n).map(|i| i.wrapping_mul(0x9E37_79B9) >> 7 ^ i).collect::<Vec<_>>())
 }
 
 /// What a program leaves in its buffer, and what it counts.
@@ -29,10 +29,11 @@ fn run(
     when: Compile,
     host: &TestHost,
     traced: bool,
+    table_words: u32,
 ) -> (Result<(), Stop>, Vec<u8>, Usage) {
     let size = p.workgroup.iter().product::<u32>();
     let mut out = vec![0u8; (GROUPS * size * LANE_BYTES) as usize];
-    let mut words = table();
+    let mut words = table(table_words);
     let rows: Vec<[u64; 4]> =
         [&mut out, &mut words].into_iter().map(|b| [b.as_mut_ptr() as u64, b.len() as u64, 0, 0]).collect();
     let tables = [Table { ptr: rows.as_ptr() as *const u8, size: rows.len() as u64 * 32 }];
@@ -57,16 +58,25 @@ fn run(
 #[test]
 fn random_loops_leave_and_count_what_ops_do() {
     // Some that found a uniform value of the turn in which the last warp left, where others went on; and one that only some wrote.
-    same_as_ops((0..programs()).chain([59836, 74378]), Generator::words);
+    same_as_ops((0..programs()).chain([59836, 74378]), Generator::words, TABLE_WORDS);
 }
 
 /// Several workgroups share a wave where they are small enough, and each loads from its own memory.
 #[test]
 fn random_loops_over_workgroups_memory_leave_and_count_what_ops_do() {
-    same_as_ops(0..programs() / 2, Generator::shared);
+    same_as_ops(0..programs() / 2, Generator::shared, TABLE_WORDS);
 }
 
-fn same_as_ops(seeds: impl Iterator<Item = u64>, generator: fn(u64, [u32; 3]) -> Generator) {
+#[test]
+fn random_loops_over_parts_of_lanes_leave_and_count_what_ops_do() {
+    same_as_ops(0..programs(), Generator::parts, 1001);
+}
+
+fn same_as_ops(
+    seeds: impl Iterator<Item = u64>,
+    generator: fn(u64, [u32; 3]) -> Generator,
+    table_words: u32,
+) {
     let host = TestHost::default();
     let (mut regions, mut branches, mut some) = ([0; 2], [0; 2], 0usize);
     let levels: Vec<Level> = Level::tested().into_iter().filter(|l| *l != Level::PORTABLE).collect();
@@ -91,13 +101,14 @@ fn same_as_ops(seeds: impl Iterator<Item = u64>, generator: fn(u64, [u32; 3]) ->
         }
         for (i, &level) in levels.iter().enumerate() {
             let one = p.clone();
-            let (done, want, counted) = run(&one, level, Compile::Never, &host, seed % 16 == 0);
+            let (done, want, counted) = run(&one, level, Compile::Never, &host, seed % 16 == 0, table_words);
             assert_eq!(done, Ok(()), "seed {seed}");
             let Some(c) = wave::jit::compile(&p, level) else { continue };
             regions[i] += c.regions;
             branches[i] += c.branches;
             some += (c.regions > 0) as usize;
-            let (done, got, counts) = run(&p.clone(), level, Compile::Always, &host, seed % 16 == 0);
+            let (done, got, counts) =
+                run(&p.clone(), level, Compile::Always, &host, seed % 16 == 0, table_words);
             let what = || format!("{level:?}, seed {seed}: {}", shader::bytecode_print::print(&p));
             assert_eq!(done, Ok(()), "{}", what());
             if let Some(at) = want.chunks(4).zip(got.chunks(4)).position(|(a, b)| a != b) {
@@ -134,11 +145,11 @@ fn endless_loops_are_ended() {
             let always = Compile::Always;
             for (when, traced) in [(Compile::Never, false), (always, false), (always, true)] {
                 let host = TestHost { stop_after: 3, ..TestHost::default() };
-                let (done, ..) = run(&a.p.clone(), level, when, &host, traced);
+                let (done, ..) = run(&a.p.clone(), level, when, &host, traced, TABLE_WORDS);
                 assert_eq!(done, Err(Stop { fault: Fault::Stopped, op: last as u32 }));
                 assert_eq!(host.asked.into_inner(), 3);
                 let host = TestHost { wave_time: Duration::from_millis(2), ..TestHost::default() };
-                let (done, ..) = run(&a.p.clone(), level, when, &host, traced);
+                let (done, ..) = run(&a.p.clone(), level, when, &host, traced, TABLE_WORDS);
                 assert_eq!(done, Err(Stop { fault: Fault::Watchdog, op: last as u32 }));
             }
         }

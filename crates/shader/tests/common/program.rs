@@ -23,6 +23,8 @@ pub struct Generator {
     words: bool,
     /// They load from the workgroup's memory, too.
     shared: bool,
+    /// They load several scalars a lane, and halves of words, too.
+    parts: bool,
     own: Value,
     out: Value,
     table: Value,
@@ -49,6 +51,7 @@ impl Generator {
             budget: 3 + (seed % 40) as i32,
             words: false,
             shared: false,
+            parts: false,
             own: none,
             out: none,
             table: none,
@@ -67,6 +70,12 @@ impl Generator {
     #[allow(dead_code, reason = "the engine's tests use it")]
     pub fn shared(seed: u64, workgroup: [u32; 3]) -> Generator {
         Generator { shared: true, ..Generator::words(seed, workgroup) }
+    }
+
+    /// As [`Generator::words`], of programs that load several scalars a lane, and halves of words.
+    #[allow(dead_code, reason = "the engine's tests use it")]
+    pub fn parts(seed: u64, workgroup: [u32; 3]) -> Generator {
+        Generator { parts: true, ..Generator::words(seed, workgroup) }
     }
 
     fn value(&mut self, ty: Ty, inst: Inst) -> Value {
@@ -192,6 +201,9 @@ impl Generator {
         if self.shared && self.rng.chance(25) {
             return self.load_workgroup();
         }
+        if self.parts && self.rng.chance(25) {
+            return self.load_parts();
+        }
         match self.rng.below(15) {
             0 => {
                 let mask = self.int(TABLE_WORDS - 1);
@@ -257,6 +269,56 @@ impl Generator {
                 self.bin(op, a, b)
             }
         }
+    }
+
+    /// Scalars that lie next to each other in the table, by one load or by several.
+    fn load_parts(&mut self) -> Value {
+        let mem = [Mem::B32, Mem::F16, Mem::U16][self.rng.below(3) as usize];
+        let all = if mem == Mem::B32 { [2, 3, 4, 4] } else { [1, 2, 4, 4] }[self.rng.below(4) as usize];
+        let bytes = all as u32 * mem.bytes();
+        let counter = *self.env.last().expect("there are variables");
+        let index = match self.rng.below(8) {
+            // Each lane's after those of the lane before.
+            0..3 => self.local,
+            3 | 4 if self.shader.ty(counter) == Ty::B32 => self.bin(Bin::IAdd, self.local, counter),
+            5 => {
+                let one = self.int(1);
+                self.bin(Bin::Xor, self.local, one)
+            }
+            6 => self.any_int(),
+            _ => {
+                let (x, mask) = (self.any_int(), self.int(127));
+                self.bin(Bin::And, x, mask)
+            }
+        };
+        let apart = if self.rng.chance(80) { bytes } else { 2 * self.rng.below(12) };
+        let apart = self.int(apart);
+        let mut addr = self.bin(Bin::IMul, index, apart);
+        if self.rng.chance(40) {
+            // The first scalars of some lanes lie before the table, the last ones in it.
+            let c = mem.bytes() * self.rng.below(6);
+            let c = self.int(c);
+            addr = self.bin(Bin::ISub, addr, c);
+        }
+        let place = Place::Buffer { desc: self.table, addr };
+        let flags = MemFlags { read_only: true, volatile: false };
+        let offset = if self.rng.chance(50) { 0 } else { 2 * self.rng.below(20) };
+        let mut x = self.int(0);
+        let n = if self.rng.chance(50) { all } else { 1 };
+        for i in 0..all / n {
+            let offset = offset + i as u32 * mem.bytes();
+            let load = Inst::Load { place, offset, mem, n, flags };
+            let t = self.value(if n == 1 { Ty::B32 } else { Ty::Tuple }, load);
+            for k in 0..n {
+                let y = if n == 1 { t } else { self.value(Ty::B32, Inst::Part(t, k.into())) };
+                if self.rng.chance(90) {
+                    let three = self.int(3);
+                    let moved = self.bin(Bin::IMul, x, three);
+                    x = self.bin(Bin::IAdd, moved, y);
+                }
+            }
+        }
+        x
     }
 
     /// A word of the workgroup's memory, or some.

@@ -7,7 +7,7 @@
 use super::body::{Body, Item, units_of};
 use super::live::{Liveness, Set};
 use super::trace::Trace;
-use crate::kernels::compiled::{MOST_STORAGES, Storage};
+use crate::kernels::compiled::{MOST_STORAGES, Part, Storage};
 use crate::kernels::mask_steps;
 use crate::recording::{Id, Kind, Node};
 use shader::bytecode::{Code, Program, Reg};
@@ -63,6 +63,8 @@ pub struct Load {
     pub shape: u16,
     /// How its accesses are counted, of a load's first word.
     pub counts: Option<Counts>,
+    /// It is read together with others of its lane; [`Load::word`] is 0.
+    pub part: Option<Part>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -118,6 +120,8 @@ const MOST_LOADS: usize = 200;
 /// Functions of a region with a way out for lanes out of the ordinary, at most.
 const FEW_CHECKS: usize = 4;
 const MOST_ITEMS: usize = 80;
+/// The same of a loop that loads several scalars a lane, which the wave's registers need not keep then.
+const MOST_ITEMS_OF_PARTS: usize = 320;
 /// Words of code of a loop that it is looked at for: an op is an item or more, but for some moves.
 const MOST_WORDS: usize = 2 * MOST_ITEMS;
 
@@ -320,7 +324,9 @@ fn built(
         region.blocks.push(Block { body, none, end });
     }
     region.exits = ways.exits;
-    if region.blocks.iter().map(|b| b.body.each.len()).sum::<usize>() > MOST_ITEMS {
+    let parts = region.loads.iter().any(|l| l.part.is_some());
+    let most = if parts { MOST_ITEMS_OF_PARTS } else { MOST_ITEMS };
+    if region.blocks.iter().map(|b| b.body.each.len()).sum::<usize>() > most {
         return None;
     }
     // Whether all lanes of the wave execute is not one warp's to know, where lanes go apart.

@@ -7,7 +7,7 @@ use super::live::Set;
 use super::region::{Check, Counts, End, Load, To};
 use super::registers::{Consts, given, operands};
 use crate::kernels::across;
-use crate::kernels::compiled::Storage;
+use crate::kernels::compiled::{Part, Storage};
 use crate::kernels::mask_steps::{self, MaskMachine};
 use crate::recording::{Bin, Id, Kind, Node, Record, Tape, Tri, Un, Wide, with};
 use rustc_hash::FxHashMap;
@@ -258,7 +258,9 @@ impl Trace {
         let n = n_of(op.e);
         // Scalars of each load that the op stands for.
         let each = if op.code.is_plain_load() { n / parts_of(op.e) } else { n };
-        if mem_of(op.e) != Mem::B32 {
+        let mem = mem_of(op.e);
+        let halves = matches!(mem, Mem::F16 | Mem::U16);
+        if mem != Mem::B32 && !halves {
             return None;
         }
         let place = match op.code {
@@ -283,7 +285,12 @@ impl Trace {
             // What is counted goes by the register, of the first word.
             return None;
         }
+        let together = !same && (halves && n == 1 || n == 2 || n == 4);
         let shape = op.e & (SHAPE_RUN | SHAPE_SAME);
+        // (Of scalars of 16 bits in a row it is told which lines they are on.)
+        if halves && (!together || n == 1 && shape != 0) {
+            return None;
+        }
         let counts = if op.code == Code::LD_PUSH || op.e & SHAPE_SINGLE != 0 {
             None
         } else if same {
@@ -298,16 +305,23 @@ impl Trace {
         for i in 0..n {
             let r = if n == 1 { op.d } else { ext[i / 8].regs()[i % 8] };
             let counts = if i.is_multiple_of(each) { counts } else { None };
-            if r.is_none() && counts.is_none() {
+            if r.is_none() && counts.is_none() && !together {
                 continue;
             }
             let id = self.put(Node::Load(loads.len() as u32, a, c));
-            loads.push(Load {
-                place,
-                word: i as u32,
-                imm: op.imm,
-                shape: if n == 1 { shape } else { 0 },
-                counts,
+            let load = Load { place, word: 0, imm: op.imm, shape: 0, counts, part: None };
+            loads.push(if together {
+                // The nodes of one op follow each other.
+                let first = results.first().map_or(id, |(_, first)| *first);
+                if id != first + i as Id {
+                    return None;
+                }
+                let part = Part { mem, n: n as u8, each: each as u8, i: i as u8 };
+                Load { part: Some(part), ..load }
+            } else {
+                // Each of the loads that the op stands for wraps by itself.
+                let (word, imm) = ((i % each) as u32, op.imm.wrapping_add(4 * (i - i % each) as u32));
+                Load { word, imm, shape: if n == 1 { shape } else { 0 }, ..load }
             });
             results.push((r, id));
         }

@@ -36,6 +36,7 @@ pub struct Memory {
     pub ptr: *const u8,
     /// 2^31 bytes on: what signed indices are added to.
     pub middle: *const u8,
+    pub size: u64,
     /// Where offset 0 lies in its line.
     pub lead: u32,
     /// Word i of a load lies within at offsets below; and the same less 2^31.
@@ -119,6 +120,7 @@ impl Entry {
             c.memory[n].write(Memory {
                 ptr: r.ptr(),
                 middle: r.ptr().wrapping_add(1 << 31),
+                size: r.size(),
                 lead: count::begin(st, &r) as u32 & 63,
                 below,
                 ends,

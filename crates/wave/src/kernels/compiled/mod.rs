@@ -1,8 +1,10 @@
 //! Ops that run compiled code (`jit`): what the code asks of the wave, and where the wave goes on afterwards.
 
 mod enter;
+mod parts;
 
 pub use enter::{Context, Entry, MOST_STORAGES, Memory, Storage, one as one_of_loop, tired};
+pub use parts::{Part, load_parts};
 
 use super::{Registry, mask};
 use crate::state::{Kernel, State};

@@ -68,7 +68,7 @@ impl Cycle<'_> {
     }
 
     /// ecx is the sum of the first lanes and `imm`; `again`: for each of the warps side by side.
-    fn scalar(&mut self, ids: [Id; 2], imm: u32, again: bool) -> Made<()> {
+    pub fn scalar(&mut self, ids: [Id; 2], imm: u32, again: bool) -> Made<()> {
         let mut imm = imm;
         let mut first = true;
         for id in ids {
@@ -129,7 +129,7 @@ impl Cycle<'_> {
     /// Leads from here to code that is seldom run, and back.
     fn aside(&mut self, from: Jump, what: Rare) {
         let held = self.e.reserved();
-        self.stubs.push(Stub { from, back: self.e.m.here(), what, held });
+        self.stubs.push(Stub { from: [Some(from), None], back: self.e.m.here(), what, held });
     }
 
     pub fn load(&mut self, at: u32, id: Id, l: &Load, a: Id, c: Id) -> Made<()> {
@@ -227,7 +227,7 @@ impl Cycle<'_> {
         self.e.m.jump(Code::Jne_rel32_64).map(Some)
     }
 
-    fn used(&mut self, at: u32, ids: [Id; 2]) {
+    pub fn used(&mut self, at: u32, ids: [Id; 2]) {
         ids.into_iter().for_each(|id| self.e.used(at, id));
     }
 
@@ -269,7 +269,7 @@ impl Cycle<'_> {
     }
 
     /// An offset or what is added to it, as a gather has it; where that is seldom run, it may lie in memory.
-    fn operand(&mut self, id: Id, seldom: bool) -> Made<Option<Source>> {
+    pub fn operand(&mut self, id: Id, seldom: bool) -> Made<Option<Source>> {
         if matches!(self.e.node(id), Node::Splat(0)) {
             return Ok(None);
         }
@@ -286,8 +286,8 @@ impl Cycle<'_> {
     /// on Zen 3, and more on CPUs where they have been mended.
     fn each(&mut self, g: &Gather) -> Made<()> {
         let Some([far, spare]) = g.spare else { return self.gather(g) };
-        self.offsets(g, g.imm)?;
-        let from = if self.halves() { self.unless_eight_within(g)? } else { self.unless_sixteen_within(g)? };
+        self.offsets(g.index, g.a, g.c, g.imm)?;
+        let from = self.unless_within_lanes(g.place, g.word as usize, [g.index, g.d, g.inside])?;
         self.e.m.rm(Code::Mov_r64_rm64, B, memory(g.place, offset_of!(Memory, ptr)))?;
         let (extract, insert, parts) = if self.halves() {
             (Code::VEX_Vextracti128_xmmm128_ymm_imm8, Code::VEX_Vinserti128_ymm_ymm_xmmm128_imm8, 2)
@@ -307,30 +307,34 @@ impl Cycle<'_> {
         Ok(())
     }
 
-    /// A jump for if not all offsets lie within.
-    fn unless_eight_within(&mut self, g: &Gather) -> Made<Jump> {
+    /// A jump for if word `word` of not all lanes lies within. `free` is a register that may be lost, and a vector for the bounds: that of
+    /// AVX-512 is a mask.
+    pub fn unless_within_lanes(
+        &mut self,
+        place: u32,
+        word: usize,
+        [index, end, inside]: [u8; 3],
+    ) -> Made<Jump> {
+        if !self.halves() {
+            let (k, index) = (Register::K0 + inside as u32, self.e.m.vector(index));
+            let mut end = memory(place, offset_of!(Memory, below) + 4 * word);
+            end.is_broadcast = true;
+            let code = Code::EVEX_Vpcmpud_kr_k1_zmm_zmmm512b32_imm8;
+            self.e.m.made(Instruction::with4(code, k, index, end, 1))?;
+            self.e.m.rr(Code::VEX_Kortestw_kr_kr, k, k)?;
+            // All bits are set: carry.
+            return self.e.m.jump(Code::Jae_rel32_64);
+        }
         // Less 2^31 they are in the order of signed numbers.
         let middle = self.e.m.constant(1 << 31);
-        self.e.m.bin(Bin::IAdd, g.inside, g.index, Source::Mem(middle))?;
-        let (d, inside) = (self.e.m.vector(g.d), self.e.m.vector(g.inside));
-        let end = memory(g.place, offset_of!(Memory, ends) + 4 * g.word as usize);
+        self.e.m.bin(Bin::IAdd, inside, index, Source::Mem(middle))?;
+        let (d, inside) = (self.e.m.vector(end), self.e.m.vector(inside));
+        let end = memory(place, offset_of!(Memory, ends) + 4 * word);
         self.e.m.rm(Code::VEX_Vpbroadcastd_ymm_xmmm32, d, end)?;
         self.e.m.rrr(Code::VEX_Vpcmpgtd_ymm_ymm_ymmm256, inside, d, inside)?;
         self.e.m.rr(Code::VEX_Vmovmskps_r32_ymm, A32, inside)?;
         self.e.m.ri(Code::Cmp_rm32_imm32, A32, 0xFF)?;
         self.e.m.jump(Code::Jne_rel32_64)
-    }
-
-    /// As [`Self::unless_eight_within`].
-    fn unless_sixteen_within(&mut self, g: &Gather) -> Made<Jump> {
-        let (k, index) = (Register::K0 + g.inside as u32, self.e.m.vector(g.index));
-        let mut end = memory(g.place, offset_of!(Memory, below) + 4 * g.word as usize);
-        end.is_broadcast = true;
-        let code = Code::EVEX_Vpcmpud_kr_k1_zmm_zmmm512b32_imm8;
-        self.e.m.made(Instruction::with4(code, k, index, end, 1))?;
-        self.e.m.rr(Code::VEX_Kortestw_kr_kr, k, k)?;
-        // All bits are set: carry.
-        self.e.m.jump(Code::Jae_rel32_64)
     }
 
     /// Words at rdx and four offsets.
@@ -373,23 +377,23 @@ impl Cycle<'_> {
         Ok(())
     }
 
-    /// Each lane's offset and `add`.
-    fn offsets(&mut self, g: &Gather, add: u32) -> Made<()> {
-        let a = match g.a {
+    /// `index` is each lane's offset, what all lanes add, and `add`.
+    pub fn offsets(&mut self, index: u8, a: Source, c: Option<Source>, add: u32) -> Made<()> {
+        let a = match a {
             Source::Reg(a) => a,
             Source::Mem(a) => {
-                self.e.m.load(g.index, a)?;
-                g.index
+                self.e.m.load(index, a)?;
+                index
             }
         };
         if add != 0 {
             let add = self.e.m.constant(add);
-            self.e.m.bin(Bin::IAdd, g.index, a, Source::Mem(add))?;
-        } else if a != g.index {
-            self.e.m.copy(g.index, a)?;
+            self.e.m.bin(Bin::IAdd, index, a, Source::Mem(add))?;
+        } else if a != index {
+            self.e.m.copy(index, a)?;
         }
-        match g.c {
-            Some(c) => self.e.m.bin(Bin::IAdd, g.index, g.index, c),
+        match c {
+            Some(c) => self.e.m.bin(Bin::IAdd, index, index, c),
             None => Ok(()),
         }
     }
@@ -420,7 +424,7 @@ impl Cycle<'_> {
     /// Each lane's word.
     pub fn gather(&mut self, g: &Gather) -> Made<()> {
         // Less 2^31 they are in the order of signed numbers, as which they are taken.
-        self.offsets(g, g.imm.wrapping_add(1 << 31))?;
+        self.offsets(g.index, g.a, g.c, g.imm.wrapping_add(1 << 31))?;
         self.e.m.rm(Code::Mov_r64_rm64, B, memory(g.place, offset_of!(Memory, middle)))?;
         let mut end = memory(g.place, offset_of!(Memory, ends) + 4 * g.word as usize);
         let index = self.e.m.vector(g.index);

@@ -55,7 +55,8 @@ impl<'r> Cycle<'r> {
                 self.go(Code::Jne_rel32_64, to)?;
                 let from = self.e.m.jump(Code::Jmp_rel32_64)?;
                 let what = Rare::Tired(op, self.e.sides(), self.e.is_full());
-                self.stubs.push(Stub { from, back: self.e.m.here(), what, held: self.e.reserved() });
+                let (from, held) = ([Some(from), None], self.e.reserved());
+                self.stubs.push(Stub { from, back: self.e.m.here(), what, held });
                 self.go(Code::Jmp_rel32_64, to)
             }
         }
@@ -95,6 +96,7 @@ impl<'r> Cycle<'r> {
     pub fn begin(&mut self, body: &'r Body, end: End) {
         let (sides, n) = (self.e.sides(), body.nodes.len());
         self.scalars.clear();
+        self.loaded.clear();
         self.most_rows = self.most_rows.max(self.e.rows());
         self.e.begin_body(body, self.own);
         for pin in &self.pins {
@@ -162,7 +164,10 @@ impl<'r> Cycle<'r> {
                 match self.e.node(id) {
                     Node::Load(i, a, c) => {
                         let load: Load = self.region.loads[i as usize];
-                        self.load(at, id, &load, a, c)
+                        match load.part {
+                            Some(part) => self.load_part(at, id, &load, part, [a, c]),
+                            None => self.load(at, id, &load, a, c),
+                        }
                     }
                     _ => self.e.compute(at, id),
                 }
@@ -232,7 +237,7 @@ impl<'r> Cycle<'r> {
         }
         let held = self.e.taken();
         let what = Rare::Call { op: &self.ops[i], args: list, results: regs };
-        self.stubs.push(Stub { from, back: self.e.m.here(), what, held });
+        self.stubs.push(Stub { from: [Some(from), None], back: self.e.m.here(), what, held });
         for id in args.iter().chain(&results).chain([&odd]) {
             self.e.used(at, *id);
         }

@@ -54,7 +54,7 @@ impl Cycle<'_> {
     }
 
     fn wants_spare(&self) -> bool {
-        self.e.m.own_loads && self.region.loads.iter().any(|l| l.shape == 0)
+        self.e.m.own_loads && self.region.loads.iter().any(|l| l.shape == 0 && l.part.is_none())
     }
 
     /// Those that count nothing, and that nobody else wants.

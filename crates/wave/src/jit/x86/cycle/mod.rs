@@ -10,6 +10,7 @@ mod control;
 mod counters;
 mod decide;
 mod later;
+mod parts;
 mod plan;
 mod rare;
 
@@ -74,6 +75,8 @@ pub struct Cycle<'r> {
     pub counters: Vec<Counter>,
     /// Of the block at hand: values of which a general register has the first lane.
     pub scalars: Vec<(Id, Register)>,
+    /// The first values of its parts that are read ([`Cycle::load_part`]).
+    pub loaded: Vec<Id>,
     /// How the block at hand ends, if by integers.
     pub compare: Option<Compare>,
     /// First rows of: uniform registers as they were, the executing lanes (AVX2), what calls keep, kernels' operands.
@@ -113,6 +116,7 @@ pub fn compile(region: &Loop, target: Target, ops: &[Op]) -> Made<Vec<u8>> {
         faults: vec![],
         counters: vec![],
         scalars: vec![],
+        loaded: vec![],
         compare: None,
         initial: 0,
         executing: uniforms,

@@ -4,7 +4,7 @@ use super::block::reads;
 use super::{Cycle, Pin};
 use crate::jit::nodes::body::{Body, Item, chain, computed};
 use crate::jit::nodes::region::Block;
-use crate::recording::Node;
+use crate::recording::{Id, Node};
 use rustc_hash::FxHashMap;
 use shader::bytecode::Reg;
 
@@ -44,12 +44,21 @@ impl Cycle<'_> {
     /// far as there are registers; all where they may go apart at its end.
     pub fn together(&self, body: &Body) -> usize {
         if self.region.diverges {
-            return self.e.sides();
+            // (Of halves that load much, one after the other fits into registers.)
+            let goes_on = !body.each.iter().any(|i| matches!(i, Item::Test(_) | Item::Exec(_)));
+            return if goes_on && self.loads_parts(body) { 1 } else { self.e.sides() };
         }
         let (longest, work) = chain(&body.nodes, computed(&body.each));
         let wanted = if longest < 8 { 1 } else { (4 * longest).div_ceil(work) as usize };
         let room = self.e.vector_count() - self.e.reserved().count_ones() as usize;
         wanted.min(room / self.most_pressure()).clamp(self.of_warp(), self.e.sides())
+    }
+    fn loads_parts(&self, body: &Body) -> bool {
+        let part = |id: Id| match body.nodes[id as usize] {
+            Node::Load(i, ..) => self.region.loads[i as usize].part.is_some(),
+            _ => false,
+        };
+        computed(&body.each).any(part)
     }
     pub fn most_pressure(&self) -> usize {
         self.region.blocks.iter().map(Self::pressure).max().unwrap_or(1)

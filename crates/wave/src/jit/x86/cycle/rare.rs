@@ -11,7 +11,7 @@ use std::mem::offset_of;
 
 /// Where it is gone to from, and back.
 pub struct Stub {
-    pub from: Jump,
+    pub from: [Option<Jump>; 2],
     pub back: usize,
     pub what: Rare,
     /// Vector registers that have something.
@@ -31,6 +31,8 @@ pub enum Rare {
     Gather(super::access::Gather),
     /// A load some of whose lanes' words do not lie within.
     Outside(super::access::Gather),
+    /// Lanes whose scalars do not follow those of the lane before, or lie out of bounds.
+    Parts(super::parts::Parts),
     /// A kernel does the op.
     Call { op: *const Op, args: Vec<Arg>, results: Vec<(u8, u32)> },
 }
@@ -44,7 +46,7 @@ pub enum Arg {
 
 impl Cycle<'_> {
     pub fn stub(&mut self, stub: Stub) -> Made<()> {
-        self.e.m.land(stub.from);
+        stub.from.into_iter().flatten().for_each(|from| self.e.m.land(from));
         match stub.what {
             Rare::Tired(op, side, full) => {
                 self.e.set_sides(side, full);
@@ -74,6 +76,7 @@ impl Cycle<'_> {
             Rare::Zero(d) => self.e.m.zero(d)?,
             Rare::Gather(g) => self.gather(&g)?,
             Rare::Outside(g) => self.outside(&g)?,
+            Rare::Parts(p) => self.parts_apart(&p, stub.held, stub.back)?,
             Rare::Call { op, args, results } => {
                 self.keep(stub.held, true)?;
                 self.e.arguments(self.call, self.kept, &args, stub.held)?;
@@ -95,7 +98,7 @@ impl Cycle<'_> {
     }
 
     /// Puts aside what a call may change, or fetches it.
-    fn keep(&mut self, held: u32, away: bool) -> Made<()> {
+    pub fn keep(&mut self, held: u32, away: bool) -> Made<()> {
         let regs = [REGS, Register::RSI, Register::R8, Register::R9, CONTEXT, Register::R11, Register::RAX];
         self.e.keep(self.kept, regs, held, away)
     }
