@@ -19,6 +19,7 @@ macro_rules! levels {
     ($callback:ident $args:tt) => {
         $crate::$callback! { $args
             { portable, Portable, all(), cold = own }
+            { neon, Neon, target_arch = "aarch64", cold = own }
             { avx2, Avx2, target_arch = "x86_64", cold = own }
             { avx512, Avx512, target_arch = "x86_64", cold = avx2 }
         }

@@ -1,10 +1,10 @@
-//! Sixteen lanes at a time: one trait, three machines.
+//! Sixteen lanes at a time: one trait, a machine for each level.
 //!
 //! Every kernel is written once over [`Simd`] and compiled for each [`Level`]. The levels give the same bits: the
 //! trait has only correctly rounded float operations and integer operations. The methods are `inline(always)`, and
 //! fast only inside a function compiled with the level's CPU features: [`by_level`] makes such.
 
-#[cfg(target_arch = "x86_64")]
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 #[macro_use]
 mod vectors;
 
@@ -15,6 +15,8 @@ mod avx512;
 mod baseline;
 mod forms;
 mod levels;
+#[cfg(target_arch = "aarch64")]
+mod neon;
 pub mod ops;
 mod portable;
 mod quad;
@@ -28,6 +30,8 @@ pub use avx2::Avx2;
 pub use avx512::Avx512;
 pub use baseline::{LARGE_PAGE, large_pages, non_zero, prefetch, stream, streamed};
 pub use levels::{Level, NAMES, Name, gathers_are_slow, machines, pretend_slow_gathers};
+#[cfg(target_arch = "aarch64")]
+pub use neon::Neon;
 pub use portable::Portable;
 pub use quad::Quad;
 pub use steps::{Steps, WINDOW};

@@ -1,6 +1,7 @@
 //! How methods of [`crate::Simd`] are written down where a machine has vectors.
 
 /// Of a pair of vectors: what is done with each.
+#[cfg(target_arch = "x86_64")]
 macro_rules! two1 {
     ($($name:ident($ta:ident) -> $r:ident = $f:expr;)*) => { $(
         #[inline(always)]
@@ -10,6 +11,7 @@ macro_rules! two1 {
         }
     )* };
 }
+#[cfg(target_arch = "x86_64")]
 macro_rules! two2 {
     ($($name:ident($ta:ident, $tb:ident) -> $r:ident = $f:expr;)*) => { $(
         #[inline(always)]

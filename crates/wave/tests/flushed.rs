@@ -1,4 +1,4 @@
-//! The functions' bits where denormals are zeros (MXCSR's FTZ and DAZ, as waves of shaders may have it): the same on every level.
+//! The functions' bits where denormals are zeros (as waves of shaders may have it): the same on every level.
 
 use crate::one_op::*;
 use random::Random;

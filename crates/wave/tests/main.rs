@@ -16,7 +16,6 @@ mod spirv;
 mod control;
 mod divergence;
 mod exact;
-#[cfg(target_arch = "x86_64")]
 mod flushed;
 mod forged;
 mod fused;

@@ -143,6 +143,21 @@ whole! {
     whole64 f64;
 }
 
+/// An operand of a minimum or maximum: where the CPU takes denormals for zeros it is one. (x86's own instruction does this, which the
+/// compiler makes of the comparison.)
+macro_rules! settled {
+    ($($name:ident $float:ident;)*) => { $(
+        #[inline(always)]
+        fn $name(a: $float) -> $float {
+            if cfg!(target_arch = "x86_64") { a } else if a == 0.0 { $float::copysign(0.0, a) } else { a }
+        }
+    )* };
+}
+settled! {
+    settled32 f32;
+    settled64 f64;
+}
+
 impl Simd for Portable {
     #[inline(always)]
     unsafe fn assume() -> Self {
@@ -273,8 +288,14 @@ impl Simd for Portable {
         umax(a: I, b: I) -> I = a.max(b);
         ugt(a: I, b: I) -> M = m(a > b);
         ddiv(a: D, b: D) -> D = a / b;
-        dmin_raw(a: D, b: D) -> D = if less64(a, b) { a } else { b };
-        dmax_raw(a: D, b: D) -> D = if less64(b, a) { a } else { b };
+        dmin_raw(a: D, b: D) -> D = {
+            let (a, b) = (settled64(a), settled64(b));
+            if less64(a, b) { a } else { b }
+        };
+        dmax_raw(a: D, b: D) -> D = {
+            let (a, b) = (settled64(a), settled64(b));
+            if less64(b, a) { a } else { b }
+        };
         deq(a: D, b: D) -> M = m(a == b);
         dne(a: D, b: D) -> M = m(a != b);
         dlt(a: D, b: D) -> M = m(a < b);
@@ -291,8 +312,14 @@ impl Simd for Portable {
         fsub(a: F, b: F) -> F = a - b;
         fmul(a: F, b: F) -> F = a * b;
         fdiv(a: F, b: F) -> F = a / b;
-        fmin_raw(a: F, b: F) -> F = if less32(a, b) { a } else { b };
-        fmax_raw(a: F, b: F) -> F = if less32(b, a) { a } else { b };
+        fmin_raw(a: F, b: F) -> F = {
+            let (a, b) = (settled32(a), settled32(b));
+            if less32(a, b) { a } else { b }
+        };
+        fmax_raw(a: F, b: F) -> F = {
+            let (a, b) = (settled32(a), settled32(b));
+            if less32(b, a) { a } else { b }
+        };
         feq(a: F, b: F) -> M = m(a == b);
         fne(a: F, b: F) -> M = m(a != b);
         flt(a: F, b: F) -> M = m(a < b);
