@@ -62,7 +62,7 @@ pub struct Args {
     /// with every shader instrumented; `read` is Tuff with each workload's counters written to a file.
     #[arg(long, value_delimiter = ',')]
     drivers: Vec<String>,
-    /// Value of TUFF_SIMD for Tuff: portable, avx2 or avx512.
+    /// Value of TUFF_SIMD for Tuff: portable, neon, avx2 or avx512.
     #[arg(long)]
     simd: Option<String>,
     /// Skip run times; measure only creation and the empty dispatch.

@@ -28,7 +28,8 @@ ways=0
 for way in "$version" "$release" "$package" "$build"; do [ -z "$way" ] || ways=$((ways + 1)); done
 [ $ways = 1 ] || fail "name one of version, release, package and build; $ways are named"
 machine=$(uname -m)
-[ "$(uname -s)-$machine" = Linux-x86_64 ] || fail "there are packages for Linux on x86-64 alone, and this is $(uname -s) on $machine"
+[[ $(uname -s)-$machine =~ ^Linux-(x86_64|aarch64)$ ]] ||
+    fail "there are packages for Linux on x86-64 and on AArch64, and this is $(uname -s) on $machine"
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT

@@ -539,7 +539,7 @@ mod tests {
             ("TUFF_DEVICE_TYPE", "gpu", "cpu, integrated, discrete or virtual"),
             ("TUFF_WATCHDOG_MS", "20s", "a whole number"),
             ("TUFF_WATCHDOG_MS", "99999999999999999999", "a whole number"),
-            ("TUFF_SIMD", "AVX2", "portable, avx2 or avx512"),
+            ("TUFF_SIMD", "AVX2", "portable, neon, avx2 or avx512"),
             ("TUFF_CONFORMANCE", "1.4.x.y", "up to four numbers from 0 to 255, with dots between them"),
             ("TUFF_CONFORMANCE", "1.4.0.0.0", "up to four numbers from 0 to 255, with dots between them"),
             ("TUFF_CONFORMANCE", "256", "up to four numbers from 0 to 255, with dots between them"),

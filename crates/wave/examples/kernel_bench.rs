@@ -1,6 +1,6 @@
 //! Runs benchmark shaders (or any .spv with up to three storage buffers at set 0) on one thread and prints CPU ms.
 //!
-//! `kernel_bench [--dump] [--lanes N] [--times N] [--level portable|avx2|avx512] [name or path.spv [groups] …]`
+//! `kernel_bench [--dump] [--lanes N] [--times N] [--level portable|neon|avx2|avx512] [name or path.spv [groups] …]`
 
 #[path = "../tests/common/spirv.rs"]
 mod spirv;

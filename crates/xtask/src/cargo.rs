@@ -1,7 +1,7 @@
 //! Calling cargo and other programs: with one line of what and how long.
 
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, ExitStatus};
+use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::LazyLock;
 use std::time::{Duration, Instant};
 
@@ -54,6 +54,45 @@ pub fn release(packages: &[&str], arguments: &[&str]) -> Result<(), String> {
     let words: Vec<_> =
         ["build", "--release"].into_iter().chain(packages).chain(arguments.iter().copied()).collect();
     call(cargo(&words))
+}
+
+/// Runs cargo, and gives the programs it has made: package, target, path.
+pub fn programs(
+    arguments: &[&str],
+    prepare: impl FnOnce(&mut Command),
+) -> Result<Vec<(String, String, PathBuf)>, String> {
+    let mut command = cargo(arguments);
+    prepare(&mut command);
+    command.arg("--message-format=json-render-diagnostics").stdout(Stdio::piped());
+    println!("xtask: cargo {}", arguments.join(" "));
+    let output = command.output().map_err(|e| format!("cargo: {e}"))?;
+    if !output.status.success() {
+        return Err(format!(
+            "cargo {}: {}\n{}",
+            arguments.join(" "),
+            output.status,
+            String::from_utf8_lossy(&output.stderr)
+        ));
+    }
+    let mut list = Vec::new();
+    for line in String::from_utf8_lossy(&output.stdout).lines() {
+        let Ok(m) = serde_json::from_str::<serde_json::Value>(line) else { continue };
+        if let (Some(path), Some(target)) = (m["executable"].as_str(), m["target"]["name"].as_str()) {
+            // path+file:///…/crates/wave#0.1.0
+            let id = m["package_id"].as_str().unwrap_or_default();
+            let package = id.split('#').next().unwrap_or_default().rsplit('/').next().unwrap_or_default();
+            list.push((package.to_string(), target.to_string(), path.into()));
+        }
+    }
+    Ok(list)
+}
+
+/// An ICD file that names the library.
+pub fn icd_file(library: &Path) -> String {
+    let library = library.display();
+    format!(
+        "{{\"file_format_version\": \"1.0.1\", \"ICD\": {{\"library_path\": \"{library}\", \"api_version\": \"1.4.0\"}}}}"
+    )
 }
 
 /// Runs `command` to its end; anything but success is an error that names it.

@@ -30,6 +30,8 @@ pub fn levels() -> Vec<&'static str> {
             list.push("avx512");
         }
     }
+    #[cfg(target_arch = "aarch64")]
+    list.push("neon");
     for level in ["avx2", "avx512"].iter().filter(|l| !list.contains(l)) {
         // One line for all rooms: what `wave` and `gpu` test follows the same CPU.
         not_run::say(&format!("every test by SIMD levels on {level}"), "a CPU that has it");

@@ -21,6 +21,8 @@ fn levels() -> Vec<&'static str> {
             list.push("avx512");
         }
     }
+    #[cfg(target_arch = "aarch64")]
+    list.push("neon");
     list
 }
 

@@ -149,6 +149,7 @@ pub fn table(level: Level) -> &'static Table {
 }
 
 /// What the op `code` is made of, if compiled code can have it.
+#[cfg_attr(not(target_arch = "x86_64"), allow(dead_code, reason = "code is compiled for x86-64 alone"))]
 pub(crate) fn recording(code: Code) -> Option<&'static Recording> {
     static ALL: OnceLock<Box<[Option<Recording>; Code::COUNT]>> = OnceLock::new();
     ALL.get_or_init(|| filled(Level::PORTABLE).recordings).get(code.0 as usize)?.as_ref()

@@ -1,5 +1,10 @@
 //! What ops are made of, for compiled code: each kernel's own function, run on a machine that writes down what it is asked.
 
+#![cfg_attr(
+    not(target_arch = "x86_64"),
+    allow(dead_code, unused_imports, reason = "code is compiled for x86-64 alone")
+)]
+
 pub mod lines;
 mod record;
 mod simplify;

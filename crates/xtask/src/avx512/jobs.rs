@@ -1,8 +1,8 @@
 //! What runs in the emulated machine, and how to tell that it was right.
 
-use crate::cargo::{cargo, on_driver, release, root, target_folder};
+use crate::cargo::{icd_file, on_driver, programs, release, root, target_folder};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Command;
 
 /// One program's run.
 pub struct Job {
@@ -79,33 +79,6 @@ impl Job {
     }
 }
 
-/// Runs cargo, and gives the programs it has made: package, target, path.
-fn programs(arguments: &[&str]) -> Result<Vec<(String, String, PathBuf)>, String> {
-    let mut command = cargo(arguments);
-    command.arg("--message-format=json-render-diagnostics").stdout(Stdio::piped());
-    println!("xtask: cargo {}", arguments.join(" "));
-    let output = command.output().map_err(|e| format!("cargo: {e}"))?;
-    if !output.status.success() {
-        return Err(format!(
-            "cargo {}: {}\n{}",
-            arguments.join(" "),
-            output.status,
-            String::from_utf8_lossy(&output.stderr)
-        ));
-    }
-    let mut list = Vec::new();
-    for line in String::from_utf8_lossy(&output.stdout).lines() {
-        let Ok(m) = serde_json::from_str::<serde_json::Value>(line) else { continue };
-        if let (Some(path), Some(target)) = (m["executable"].as_str(), m["target"]["name"].as_str()) {
-            // path+file:///…/crates/wave#0.1.0
-            let id = m["package_id"].as_str().unwrap_or_default();
-            let package = id.split('#').next().unwrap_or_default().rsplit('/').next().unwrap_or_default();
-            list.push((package.to_string(), target.to_string(), path.into()));
-        }
-    }
-    Ok(list)
-}
-
 /// The test programs of the crates with kernels, then what runs on the driver as clients see it: all that `only` may
 /// name.
 pub fn tests(only: &[String]) -> Result<Vec<Job>, String> {
@@ -117,7 +90,7 @@ pub fn tests(only: &[String]) -> Result<Vec<Job>, String> {
     let mut jobs = Vec::new();
     for package in packages.iter().filter(|g| wanted(g)) {
         for (_, target, path) in
-            programs(&["test", "--no-run", "--profile", "quick", "--lib", "--tests", "-p", package])?
+            programs(&["test", "--no-run", "--profile", "quick", "--lib", "--tests", "-p", package], |_| {})?
         {
             let name = if target == *package { target } else { format!("{package}/{target}") };
             let settings = ["TUFF_SIMD=avx512", "TUFF_TEST_SIMD=avx512"];
@@ -139,7 +112,9 @@ fn clients() -> Result<Vec<Job>, String> {
         .and_then(|()| std::fs::write(&icd, icd_file(&library)))
         .map_err(|e| format!("{}: {e}", icd.display()))?;
     let mut jobs = Vec::new();
-    for (_, target, path) in programs(&["build", "--profile", "quick", "--bins", "-p", "conformance"])? {
+    for (_, target, path) in
+        programs(&["build", "--profile", "quick", "--bins", "-p", "conformance"], |_| {})?
+    {
         let lines = match target.as_str() {
             "scene-child" => goldens()?,
             "compute-child" | "instrumentation-child" => portable(&path, &icd)?,
@@ -151,14 +126,6 @@ fn clients() -> Result<Vec<Job>, String> {
         jobs.push(job);
     }
     Ok(jobs)
-}
-
-/// An ICD file that names the library.
-pub fn icd_file(library: &Path) -> String {
-    let library = library.display();
-    format!(
-        "{{\"file_format_version\": \"1.0.1\", \"ICD\": {{\"library_path\": \"{library}\", \"api_version\": \"1.4.0\"}}}}"
-    )
 }
 
 /// The scenes' one hash for all levels.
@@ -185,7 +152,7 @@ fn portable(program: &Path, icd: &Path) -> Result<Vec<String>, String> {
 
 /// Benchmark shaders on both levels. The machine's time goes by instructions.
 pub fn counts() -> Result<Vec<Job>, String> {
-    let made = programs(&["build", "--profile", "quick", "--example", "kernel_bench", "-p", "wave"])?;
+    let made = programs(&["build", "--profile", "quick", "--example", "kernel_bench", "-p", "wave"], |_| {})?;
     let (_, _, bench) = made.first().ok_or("no kernel_bench")?;
     let job = |level: &str| {
         let arguments = ["--times", "1", "--level", level, "mandel", "sgemm", "march"];

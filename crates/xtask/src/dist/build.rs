@@ -19,6 +19,9 @@ pub fn build(source: &Path, target: &Path, time: u64) -> Result<PathBuf, String>
     call(fetch)?;
     let mut words = vec!["cargo", "build", "--release", "--locked", "--offline"];
     words.extend(PACKAGES.iter().flat_map(|p| ["-p", p]));
+    if let Some(foreign) = super::target() {
+        words.extend(["--target", foreign.triple]);
+    }
     // SAFETY: geteuid has no preconditions.
     if unsafe { libc::geteuid() } == 0 {
         words.splice(0..0, ["unshare", "--net"]);
@@ -34,8 +37,11 @@ pub fn build(source: &Path, target: &Path, time: u64) -> Result<PathBuf, String>
         // `client` leaves the checkout's path out.
         .env("TUFF_DIST", "1")
         .env_remove("RUSTFLAGS");
+    if let Some(foreign) = super::target() {
+        foreign.prepare(&mut command);
+    }
     call(command)?;
-    Ok(target.join("release"))
+    Ok(super::target().map_or(target.into(), |foreign| target.join(foreign.triple)).join("release"))
 }
 
 /// rustc's flags: the last prefix that fits is the one that counts.

@@ -1,12 +1,12 @@
 //! The .deb: an `ar` archive of a version, the control files and the data.
 
 use super::tree::{File, SHIPPED, Tree};
-use super::{MACHINE, VERSION, libraries, output, pack};
+use super::{VERSION, libraries, machine, output, pack};
 use std::process::Command;
 
 /// Debian's name of the machine.
 pub fn architecture() -> &'static str {
-    match MACHINE {
+    match machine() {
         "x86_64" => "amd64",
         "aarch64" => "arm64",
         other => other,

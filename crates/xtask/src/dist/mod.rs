@@ -19,14 +19,16 @@ mod tree;
 mod trial;
 mod wheel;
 
+use crate::aarch64::Foreign;
 use crate::cargo::{call, root, target_folder};
 use sha2::{Digest, Sha256};
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::OnceLock;
 
 #[derive(clap::Args)]
 pub struct Args {
-    /// Output folder; default: dist in the target folder.
+    /// Output folder; default: dist in the target folder, or dist/aarch64 with --target.
     #[arg(long)]
     out: Option<PathBuf>,
     /// Build a second time, from a copy of the sources in another folder, and fail unless all bytes are equal.
@@ -40,6 +42,9 @@ pub struct Args {
     /// machine in them: they are for trials.
     #[arg(long, value_name = "FOLDER", conflicts_with_all = ["check", "no_build"])]
     built: Option<PathBuf>,
+    /// Package for another machine than this one: aarch64-unknown-linux-gnu. What is built runs under qemu-user here.
+    #[arg(long, value_name = "TRIPLE", conflicts_with_all = ["trial", "no_build"])]
+    target: Option<String>,
     /// With --try: use the existing packages.
     #[arg(long, requires = "trial")]
     no_build: bool,
@@ -52,8 +57,17 @@ pub struct Args {
 const PACKAGES: [&str; 6] =
     ["tuff", "icd", "layer-gpu-performance", "perfmon-gl", "libmali", "kbase-preload"];
 
-/// The machine that packages are for: the one that builds.
-const MACHINE: &str = std::env::consts::ARCH;
+/// Another machine that packages are for, if one was named: set once, when the command begins.
+static TARGET: OnceLock<Foreign> = OnceLock::new();
+
+fn target() -> Option<&'static Foreign> {
+    TARGET.get()
+}
+
+/// The machine that packages are for: the one that builds, or the one that was named.
+fn machine() -> &'static str {
+    target().map_or(std::env::consts::ARCH, |foreign| foreign.machine)
+}
 
 /// The version that all our crates have.
 const VERSION: &str = env!("CARGO_PKG_VERSION");
@@ -88,7 +102,14 @@ impl Packages {
 }
 
 pub fn run(args: &Args) -> Result<(), String> {
-    let out = args.out.clone().unwrap_or_else(|| target_folder().join("dist"));
+    if let Some(triple) = args.target.as_deref().filter(|t| !t.starts_with(std::env::consts::ARCH)) {
+        let foreign = Foreign::named(triple)?;
+        foreign.provide("packages")?;
+        TARGET.get_or_init(|| foreign);
+    }
+    // The list of sums is one machine's.
+    let folder = target().map_or("dist".into(), |foreign| format!("dist/{}", foreign.machine));
+    let out = args.out.clone().unwrap_or_else(|| target_folder().join(folder));
     let packages = Packages::of(&out);
     if !args.no_build {
         let time = time(&root())?;

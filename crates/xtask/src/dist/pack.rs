@@ -1,14 +1,14 @@
 //! Trees of files as archives: entries sorted, no owner, one time.
 
 use super::tree::Tree;
-use super::{MACHINE, VERSION};
+use super::{VERSION, machine};
 use flate2::{Compression, GzBuilder};
 use std::collections::BTreeSet;
 use std::io::Write;
 
 /// The folder that the tar.gz unpacks to.
 pub fn folder_name() -> String {
-    format!("tuff-{VERSION}-{MACHINE}-linux")
+    format!("tuff-{VERSION}-{}-linux", machine())
 }
 
 /// The tar.gz: the tree in a folder of its own.

@@ -1,6 +1,6 @@
 //! The files that are installed, by their paths below the prefix (`/usr`, or wherever the tar.gz was unpacked).
 
-use super::{MACHINE, VERSION, deb, licences, links, output, pack, sbom};
+use super::{VERSION, deb, licences, links, machine, output, pack, sbom, target};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -37,7 +37,7 @@ pub fn collect(source: &Path, release: &Path, time: u64) -> Result<Tree, String>
     put(format!("{LIBRARIES}/libvulkan_tuff.map"), functions(&map).into_bytes(), 0o644);
 
     let icd = manifest(&source.join("icd.json"), "ICD", SHIPPED[0])?;
-    put(format!("share/vulkan/icd.d/tuff_icd.{MACHINE}.json"), icd, 0o644);
+    put(format!("share/vulkan/icd.d/tuff_icd.{}.json", machine()), icd, 0o644);
     let name = "VkLayer_TUFF_gpu_performance.json";
     let layer = manifest(&source.join("crates/layer-gpu-performance").join(name), "layer", SHIPPED[1])?;
     put(format!("share/vulkan/explicit_layer.d/{name}"), layer, 0o644);
@@ -122,7 +122,12 @@ fn pages(release: &Path) -> Result<Vec<(String, Vec<u8>)>, String> {
     if folder.exists() {
         std::fs::remove_dir_all(&folder).map_err(|e| format!("{}: {e}", folder.display()))?;
     }
-    output(Command::new(release.join("tuff")).arg("pages").arg(&folder))?;
+    let tuff = release.join("tuff");
+    let mut command = match target() {
+        Some(foreign) => foreign.run(&tuff),
+        None => Command::new(&tuff),
+    };
+    output(command.arg("pages").arg(&folder))?;
     let entries = std::fs::read_dir(&folder).map_err(|e| format!("{}: {e}", folder.display()))?;
     entries.flatten().map(|e| Ok((e.file_name().display().to_string(), read(&e.path())?))).collect()
 }

@@ -84,7 +84,7 @@ fn trial(chroot: &Chroot, host: &Host, mirrors: &Mirrors, packages: &Packages) -
     let name = pack::folder_name();
     let unpacked = format!("cd /opt && tar -xzf {name}.tar.gz && {name}/bin/tuff info");
     ask(inside(&unpacked), "the tar.gz: tuff info", "Tuff")?;
-    let manifest = format!("/opt/{name}/share/vulkan/icd.d/tuff_icd.{}.json", super::MACHINE);
+    let manifest = format!("/opt/{name}/share/vulkan/icd.d/tuff_icd.{}.json", super::machine());
     let variable = format!("VK_DRIVER_FILES={manifest} VK_ICD_FILENAMES={manifest} vulkaninfo --summary");
     ask(inside(&variable), "the tar.gz: vulkaninfo --summary", "deviceName         = Tuff")?;
     wrappers(chroot, host)?;

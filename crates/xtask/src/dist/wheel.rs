@@ -1,7 +1,7 @@
 //! The Python package: a wheel (PEP 427) with the tree of files inside the package, and the modules of `python/tuff`.
 
 use super::tree::{File, Tree, read, text};
-use super::{MACHINE, VERSION, links};
+use super::{VERSION, links, machine};
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use sha2::{Digest, Sha256};
@@ -17,7 +17,7 @@ const DISTRIBUTION: &str = "tuff_gpu";
 const GLIBC: &str = "2_34";
 
 fn tag() -> String {
-    format!("py3-none-manylinux_{GLIBC}_{MACHINE}")
+    format!("py3-none-manylinux_{GLIBC}_{}", machine())
 }
 
 pub fn file_name() -> String {
