@@ -541,3 +541,23 @@ fn steps_over_a_warp() {
         unsafe { form!(level, fn() = steps_body; cold)() };
     }
 }
+
+fn signalling_body<S: Simd>(s: S) {
+    // A signalling NaN beside each lane that is above: in no form of a disjunction does it hide it.
+    let signalling = f32::from_bits(0xFF87_715A);
+    for at in 0..16 {
+        let above = |rest: f32| ops::f_from(s, std::array::from_fn(|l| if l == at { 1e20 } else { rest }));
+        for x in [above(signalling), above(f32::NAN), above(0.0)] {
+            assert!(s.many(s.flt(s.fsplat(1e9), x)) && s.many(s.fle(s.fsplat(1e9), x)), "{at}");
+            assert!(!s.many(s.flt(s.fsplat(1e21), x)), "{at}");
+            let both = s.mor(s.flt(s.fsplat(1e9), x), s.flt(s.fsplat(1e9), s.fsplat(signalling)));
+            assert_eq!(s.mbits(both), 1 << at);
+        }
+    }
+}
+by_level!(fn signalling = signalling_body, ());
+
+#[test]
+fn signalling_nans_hide_nothing() {
+    Level::all().into_iter().for_each(signalling);
+}

@@ -294,8 +294,8 @@ impl Simd for Neon {
         fmax_raw(a: F, b: F) -> F = max;
         feq(a: F, b: F) -> M = vceqq_f32;
         fne(a: F, b: F) -> M = differ;
-        flt(a: F, b: F) -> M = vcltq_f32;
-        fle(a: F, b: F) -> M = vcleq_f32;
+        flt(a: F, b: F) -> M = less;
+        fle(a: F, b: F) -> M = at_most;
         iadd(a: I, b: I) -> I = vaddq_u32;
         isub(a: I, b: I) -> I = vsubq_u32;
         imul(a: I, b: I) -> I = vmulq_u32;
@@ -442,8 +442,8 @@ impl Simd for Neon {
     }
     wide_compare! {
         deq(D) = vceqq_f64;
-        dlt(D) = vcltq_f64;
-        dle(D) = vcleq_f64;
+        dlt(D) = less_wide;
+        dle(D) = at_most_wide;
         leq(L) = vceqq_u64;
         lgt(L) = signed_above_wide;
     }

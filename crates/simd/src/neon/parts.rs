@@ -49,6 +49,34 @@ choose! {
     max_wide(float64x2_t, "2d", "{a:v}.2d, {b:v}.2d");
 }
 
+/// Comparisons. In assembly: of "a is above c or b is above c" the compiler makes "the larger one is above c", by the CPU's maximum
+/// of numbers, which is NaN if one is a signalling NaN.
+macro_rules! compare {
+    ($($name:ident($v:ty, $m:ty, $lanes:literal, $compare:literal);)*) => { $(
+        #[inline(always)]
+        pub fn $name(a: $v, b: $v) -> $m {
+            let mut r: $m;
+            // SAFETY: registers only.
+            unsafe {
+                asm!(
+                    concat!($compare, " {r:v}.", $lanes, ", {b:v}.", $lanes, ", {a:v}.", $lanes),
+                    r = lateout(vreg) r,
+                    a = in(vreg) a,
+                    b = in(vreg) b,
+                    options(pure, nomem, nostack, preserves_flags)
+                )
+            };
+            r
+        }
+    )* };
+}
+compare! {
+    less(float32x4_t, uint32x4_t, "4s", "fcmgt");
+    at_most(float32x4_t, uint32x4_t, "4s", "fcmge");
+    less_wide(float64x2_t, uint64x2_t, "2d", "fcmgt");
+    at_most_wide(float64x2_t, uint64x2_t, "2d", "fcmge");
+}
+
 parts! {
     fn bytes(a: uint32x4_t) -> uint8x16_t { vreinterpretq_u8_u32(a) }
     fn words(a: uint8x16_t) -> uint32x4_t { vreinterpretq_u32_u8(a) }
@@ -63,15 +91,15 @@ parts! {
     fn signed_to_double(a: uint64x2_t) -> float64x2_t { vcvtq_f64_s64(vreinterpretq_s64_u64(a)) }
     /// Truncates. The instruction saturates, and makes 0 of NaN.
     fn to_signed(a: float32x4_t) -> uint32x4_t {
-        let fits = vcltq_f32(a, vdupq_n_f32(2147483648.0));
+        let fits = less(a, vdupq_n_f32(2147483648.0));
         vbslq_u32(fits, unsigned(vcvtq_s32_f32(a)), vdupq_n_u32(0x8000_0000))
     }
     /// As [`to_signed`], of two vectors.
     fn doubles_to_signed(a: float64x2_t, b: float64x2_t) -> uint32x4_t {
         let limit = vdupq_n_f64(2147483648.0);
         let fits = vuzp1q_u32(
-            vreinterpretq_u32_u64(vcltq_f64(a, limit)),
-            vreinterpretq_u32_u64(vcltq_f64(b, limit)),
+            vreinterpretq_u32_u64(less_wide(a, limit)),
+            vreinterpretq_u32_u64(less_wide(b, limit)),
         );
         let whole = vcombine_s32(vqmovn_s64(vcvtq_s64_f64(a)), vqmovn_s64(vcvtq_s64_f64(b)));
         vbslq_u32(fits, unsigned(whole), vdupq_n_u32(0x8000_0000))

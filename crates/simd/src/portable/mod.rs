@@ -36,11 +36,11 @@ macro_rules! lanes1 {
     )* };
 }
 /// As `lanes1` and so on, of what takes many instructions: with SSE2 alone, dozens. CPUs of x86-64 that have nothing better are rare,
-/// and these would be a good part of all code for them.
+/// and of AArch64 there are none: these would be a good part of all code for them.
 macro_rules! lanes1_apart {
     ($($name:ident($a:ident: $ta:ident) -> $r:ident = $e:expr;)*) => { $(
-        #[cfg_attr(target_arch = "x86_64", inline(never))]
-        #[cfg_attr(not(target_arch = "x86_64"), inline(always))]
+        #[cfg_attr(any(target_arch = "x86_64", target_arch = "aarch64"), inline(never))]
+        #[cfg_attr(not(any(target_arch = "x86_64", target_arch = "aarch64")), inline(always))]
         fn $name(self, a: Self::$ta) -> Self::$r {
             each!(i => { let $a = a[i]; $e })
         }
@@ -48,8 +48,8 @@ macro_rules! lanes1_apart {
 }
 macro_rules! lanes2_apart {
     ($($name:ident($a:ident: $ta:ident, $b:ident: $tb:ident) -> $r:ident = $e:expr;)*) => { $(
-        #[cfg_attr(target_arch = "x86_64", inline(never))]
-        #[cfg_attr(not(target_arch = "x86_64"), inline(always))]
+        #[cfg_attr(any(target_arch = "x86_64", target_arch = "aarch64"), inline(never))]
+        #[cfg_attr(not(any(target_arch = "x86_64", target_arch = "aarch64")), inline(always))]
         fn $name(self, a: Self::$ta, b: Self::$tb) -> Self::$r {
             each!(i => { let ($a, $b) = (a[i], b[i]); $e })
         }
@@ -57,8 +57,8 @@ macro_rules! lanes2_apart {
 }
 macro_rules! lanes3_apart {
     ($($name:ident($a:ident: $ta:ident, $b:ident: $tb:ident, $c:ident: $tc:ident) -> $r:ident = $e:expr;)*) => { $(
-        #[cfg_attr(target_arch = "x86_64", inline(never))]
-        #[cfg_attr(not(target_arch = "x86_64"), inline(always))]
+        #[cfg_attr(any(target_arch = "x86_64", target_arch = "aarch64"), inline(never))]
+        #[cfg_attr(not(any(target_arch = "x86_64", target_arch = "aarch64")), inline(always))]
         fn $name(self, a: Self::$ta, b: Self::$tb, c: Self::$tc) -> Self::$r {
             each!(i => { let ($a, $b, $c) = (a[i], b[i], c[i]); $e })
         }
@@ -188,14 +188,14 @@ impl Simd for Portable {
         dload, dstore, D;
         lload, lstore, L;
     }
-    #[cfg_attr(target_arch = "x86_64", inline(never))]
-    #[cfg_attr(not(target_arch = "x86_64"), inline(always))]
+    #[cfg_attr(any(target_arch = "x86_64", target_arch = "aarch64"), inline(never))]
+    #[cfg_attr(not(any(target_arch = "x86_64", target_arch = "aarch64")), inline(always))]
     unsafe fn iload_mask(self, p: *const u8, m: Self::M) -> Self::I {
         // SAFETY: the trait's: lanes in `m` may be read.
         each!(i => if m[i] != 0 { unsafe { p.cast::<u32>().add(i).read_unaligned() } } else { 0 })
     }
-    #[cfg_attr(target_arch = "x86_64", inline(never))]
-    #[cfg_attr(not(target_arch = "x86_64"), inline(always))]
+    #[cfg_attr(any(target_arch = "x86_64", target_arch = "aarch64"), inline(never))]
+    #[cfg_attr(not(any(target_arch = "x86_64", target_arch = "aarch64")), inline(always))]
     unsafe fn istore_mask(self, p: *mut u8, m: Self::M, a: Self::I) {
         for i in 0..16 {
             if m[i] != 0 {
@@ -209,15 +209,15 @@ impl Simd for Portable {
         // SAFETY: the trait's: 64 bytes may be written.
         unsafe { pack(p, self.mbits(m), &a) }
     }
-    #[cfg_attr(target_arch = "x86_64", inline(never))]
-    #[cfg_attr(not(target_arch = "x86_64"), inline(always))]
+    #[cfg_attr(any(target_arch = "x86_64", target_arch = "aarch64"), inline(never))]
+    #[cfg_attr(not(any(target_arch = "x86_64", target_arch = "aarch64")), inline(always))]
     unsafe fn igather(self, base: *const u8, off: Self::I, m: Self::M) -> Self::I {
         // SAFETY: the trait's: 32 bits may be read at the offsets of lanes in `m`.
         each!(i => if m[i] != 0 { unsafe { base.add(off[i] as usize).cast::<u32>().read_unaligned() } } else { 0 })
     }
 
-    #[cfg_attr(target_arch = "x86_64", inline(never))]
-    #[cfg_attr(not(target_arch = "x86_64"), inline(always))]
+    #[cfg_attr(any(target_arch = "x86_64", target_arch = "aarch64"), inline(never))]
+    #[cfg_attr(not(any(target_arch = "x86_64", target_arch = "aarch64")), inline(always))]
     unsafe fn lgather(self, base: *const u8, off: Self::I) -> Self::L {
         // SAFETY: the trait's: 64 bits may be read at every offset.
         each!(i => unsafe { base.add(off[i] as usize).cast::<u64>().read_unaligned() })
@@ -370,14 +370,14 @@ impl Simd for Portable {
             unsafe { p.copy_from_nonoverlapping(a.as_ptr().cast(), 16) };
         }
     }
-    #[cfg_attr(target_arch = "x86_64", inline(never))]
-    #[cfg_attr(not(target_arch = "x86_64"), inline(always))]
+    #[cfg_attr(any(target_arch = "x86_64", target_arch = "aarch64"), inline(never))]
+    #[cfg_attr(not(any(target_arch = "x86_64", target_arch = "aarch64")), inline(always))]
     fn itranspose4(self, words: [Self::I; 4]) -> [Self::I; 4] {
         let of = |k: usize| each!(i => words[i % 4][i / 4 * 4 + k]);
         [of(0), of(1), of(2), of(3)]
     }
-    #[cfg_attr(target_arch = "x86_64", inline(never))]
-    #[cfg_attr(not(target_arch = "x86_64"), inline(always))]
+    #[cfg_attr(any(target_arch = "x86_64", target_arch = "aarch64"), inline(never))]
+    #[cfg_attr(not(any(target_arch = "x86_64", target_arch = "aarch64")), inline(always))]
     fn ishuffle(self, a: Self::I, idx: Self::I) -> Self::I {
         each!(i => a[(idx[i] & 15) as usize])
     }
