@@ -7,6 +7,9 @@ use std::process::Command;
 /// Debian's keys, which the packages of a fresh system have.
 const KEYS: &str = "/usr/share/keyrings/debian-archive-keyring.gpg";
 
+/// Bytes of addresses that an emulated program may have.
+const ADDRESSES: u64 = 40 << 30;
+
 /// A Debian for AArch64, of which programs take their loader, libraries and manifests.
 pub struct System {
     pub root: PathBuf,
@@ -45,9 +48,11 @@ impl System {
 
     /// A command that runs a program with this system's libraries, under QEMU with these options.
     pub fn run(&self, options: &[&str], program: &Path) -> Command {
-        let mut command = Command::new("qemu-aarch64");
+        // The driver reserves 16 TiB of addresses, or as many as it may. QEMU 7.2 has a table of all their pages: some bytes for each.
+        let mut command = Command::new("prlimit");
+        command.args([&format!("--as={ADDRESSES}"), "qemu-aarch64"]);
         command.args(options).arg("-L").arg(&self.root).arg(program);
-        command.env_remove("LD_LIBRARY_PATH");
+        command.env_remove("LD_LIBRARY_PATH").env_remove("DISPLAY").env_remove("WAYLAND_DISPLAY");
         command
     }
 }

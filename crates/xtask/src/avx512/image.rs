@@ -119,7 +119,7 @@ pub fn make(folder: &Path, kernel: &Path, jobs: &[Job]) -> Result<PathBuf, Strin
     archive.folder(&root().join("crates/wave"));
     archive.tree(&root().join("benches/kernels"))?;
     archive.tree(&root().join("crates/conformance/pictures"))?;
-    let icd = super::jobs::icd_file(Path::new("/jobs/libvulkan_tuff.so"));
+    let icd = crate::cargo::icd_file(Path::new("/jobs/libvulkan_tuff.so"));
     archive.file(Path::new("/jobs/icd.json"), icd.as_bytes());
     let programs: BTreeSet<&PathBuf> = jobs.iter().flat_map(|j| &j.files).collect();
     let mut shared = BTreeSet::new();
