@@ -67,11 +67,11 @@ impl Foreign {
     }
 
     /// Tells cargo how to link and run what it builds for this machine.
-    pub fn prepare<'a>(&self, command: &'a mut Command) -> &'a mut Command {
+    pub fn prepare(&self, command: &mut Command) {
         command.env("CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER", "aarch64-linux-gnu-gcc").env(
             "CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_RUNNER",
             format!("qemu-aarch64 -cpu {CPU} -L {LIBRARIES}"),
-        )
+        );
     }
 
     /// A command that runs a program of this machine, which needs no more than the C library.
@@ -104,7 +104,7 @@ pub fn run(args: &Args) -> Result<(), String> {
     let crates: Vec<&str> = CRATES.into_iter().filter(|c| wanted(c)).collect();
     if !crates.is_empty() {
         let mut tests = AARCH64.cargo(&["test", "--no-fail-fast", "--lib", "--tests"]);
-        crates.iter().for_each(|name| drop(tests.args(["-p", name])));
+        tests.args(crates.iter().flat_map(|name| ["-p", name]));
         call(tests)?;
     }
     if wanted("driver") { driver::run(args.all) } else { Ok(()) }
