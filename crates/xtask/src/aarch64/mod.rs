@@ -16,7 +16,7 @@ pub struct Args {
     /// Compile and test only these: crates, or `driver`.
     #[arg(long, value_delimiter = ',')]
     only: Vec<String>,
-    /// Run all cases of all programs on the driver, on both SIMD levels, with one thread and with two: hours.
+    /// Run the programs on the driver on both SIMD levels, with one thread and with two: hours.
     #[arg(long)]
     all: bool,
     /// Count instructions of benchmarks beside lavapipe's instead: these kernels and pictures of `benches`, or `usual`.

@@ -42,6 +42,10 @@ impl System {
             unpack.arg("-x").arg(&package).arg(&root);
             call(unpack)?;
         }
+        // Since Debian 13 a package of its own has this link, which nothing depends on.
+        if !root.join("lib").exists() {
+            std::os::unix::fs::symlink("usr/lib", root.join("lib")).map_err(at)?;
+        }
         std::fs::write(&done, wanted).map_err(at)?;
         Ok(System { root })
     }
