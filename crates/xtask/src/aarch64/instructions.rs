@@ -81,6 +81,8 @@ fn count(
     let plugin = format!("{}", counter.display());
     let mut command = system.run(&["-cpu", CPU, "-plugin", &plugin], child);
     on_driver(&mut command, icd).env("TUFF_THREADS", "1").env("LP_NUM_THREADS", "1");
+    // A process that finds the other one's shaders there would not compile them.
+    command.env("MESA_SHADER_CACHE_DISABLE", "true");
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let failed = |e: &dyn std::fmt::Display| format!("{name} on {driver}: {e}");
     let mut process = command.spawn().map_err(|e| failed(&e))?;
