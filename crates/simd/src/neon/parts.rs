@@ -150,7 +150,8 @@ parts! {
 
     /// Two lanes of a and two of b, as `WHICH` says. (The compiler makes one or two shuffles of it.)
     fn pick<const WHICH: i32>(a: float32x4_t, b: float32x4_t) -> float32x4_t {
-        let (a, b): ([f32; 4], [f32; 4]) = (std::mem::transmute(a), std::mem::transmute(b));
+        let a = std::mem::transmute::<float32x4_t, [f32; 4]>(a);
+        let b = std::mem::transmute::<float32x4_t, [f32; 4]>(b);
         let of = [WHICH & 3, WHICH >> 2 & 3, WHICH >> 4 & 3, WHICH >> 6 & 3];
         let picked = [a[of[0] as usize], a[of[1] as usize], b[of[2] as usize], b[of[3] as usize]];
         std::mem::transmute::<[f32; 4], float32x4_t>(picked)
