@@ -2,9 +2,10 @@
 
 use crate::context::Context;
 use crate::cooperative::{Module, op, text};
-use crate::tensor::{Allocator, Element, Tensor, functions};
-use crate::{Error, Result};
+use crate::tensor::{self, Allocator, Element, Tensor, functions};
+use crate::{Error, Library, Result};
 use std::ffi::CStr;
+use std::rc::Rc;
 
 /// Extensions that a device for data graphs needs.
 pub const EXTENSIONS: [&CStr; 4] = [
@@ -200,6 +201,25 @@ impl Described<'_> {
     }
 }
 
+/// A device with tensors and data graphs, and the commands of both extensions.
+pub fn open() -> Result<(Rc<Context>, Rc<tensor::Functions>, Functions)> {
+    let mut tensors = vk::PhysicalDeviceTensorFeaturesARM {
+        tensors: vk::TRUE,
+        shader_tensor_access: vk::TRUE,
+        ..Default::default()
+    };
+    let mut graphs = vk::PhysicalDeviceDataGraphFeaturesARM {
+        p_next: (&raw mut tensors).cast(),
+        data_graph: vk::TRUE,
+        data_graph_shader_module: vk::TRUE,
+        ..Default::default()
+    };
+    // SAFETY: a chain of features that outlives the call.
+    let context = Context::extended(Library::any()?, &EXTENSIONS, (&raw mut graphs).cast())?;
+    let (of_tensors, of_graphs) = (tensor::Functions::of(&context)?, Functions::of(&context)?);
+    Ok((context, of_tensors, of_graphs))
+}
+
 /// Runs the graph `main` of a module once and waits. `tensors`: of the bindings of set 0 in their order; `constants`: by number, with
 /// their elements.
 pub fn run(
@@ -208,6 +228,18 @@ pub fn run(
     code: &[u32],
     tensors: &[(&Tensor, Described)],
     constants: &[(u32, Described, &[u8])],
+) -> Result<()> {
+    run_among(context, f, code, tensors, constants, |_, dispatch| dispatch())
+}
+
+/// As [`run`], among the commands that `record` records: it calls its second parameter for the dispatch.
+pub fn run_among(
+    context: &Context,
+    f: &Functions,
+    code: &[u32],
+    tensors: &[(&Tensor, Described)],
+    constants: &[(u32, Described, &[u8])],
+    record: impl FnOnce(vk::CommandBuffer, &dyn Fn()),
 ) -> Result<()> {
     let device = &context.device;
     let tensor = vk::DESCRIPTOR_TYPE_TENSOR_ARM;
@@ -289,7 +321,7 @@ pub fn run(
         context.run(|d, c| {
             d.cmd_bind_pipeline(c, point, pipeline);
             d.cmd_bind_descriptor_sets(c, point, pipeline_layout, 0, &[set], &[]);
-            (f.dispatch)(c, session, std::ptr::null());
+            record(c, &|| (f.dispatch)(c, session, std::ptr::null()));
         })?;
         (f.destroy_session)(device.handle(), session, std::ptr::null());
         device.free_memory(memory, None);

@@ -114,13 +114,6 @@ impl Plan {
         self.bytes
     }
 
-    /// Bytes that a run reads and writes: operands and results of its nodes.
-    pub fn traffic(&self) -> [u64; 2] {
-        let sum = |of: &[u32]| of.iter().map(|v| self.graph.values[*v as usize].bytes()).sum::<u64>();
-        let each = self.graph.nodes.iter().map(|n| [sum(&n.operands), sum(&n.results)]);
-        each.fold([0; 2], |[a, b], [c, d]| [a + c, b + d])
-    }
-
     fn view(&self, v: u32, inputs: &[Tensor], outputs: &[Tensor], memory: Span) -> View {
         let value = &self.graph.values[v as usize];
         let shape: Vec<u64> = value.shape.iter().map(|n| *n as u64).collect();

@@ -5,9 +5,10 @@ use super::{Executor, done};
 use crate::channel::{MadeBy, WorkloadKind};
 use crate::exclusive;
 use crate::graphs::{GraphDispatch, Threads};
+use crate::ledger;
 use counters::{Curve, Phase, cost};
 use graph::Stop;
-use machine::count::{self, Moved};
+use machine::count;
 use machine::facts::how;
 use machine::lost::{Told, Why};
 use machine::time::Ahead;
@@ -44,16 +45,21 @@ impl Executor {
                 return shared.fault(Told { line, why: Why::Other });
             }
         }
-        let model = shared.model;
-        let moved = plan.traffic();
-        let moved = Moved { read: moved[0], written: moved[1] };
-        if let Some(mut l2) = shared.l2() {
-            l2.stream((moved.read + moved.written).div_ceil(counters::model::LINE));
+        if let Some(h) = &mut self.hazards {
+            h.graph(d, &inputs, &outputs, &self.place);
         }
-        let counts = count::transfer(moved, [0; 2]);
+        let model = shared.model;
+        let mut all = graph::Cost::default();
+        plan.costs().for_each(|c| all += c);
+        if let Some(mut l2) = shared.l2() {
+            l2.stream((all.read + all.written).div_ceil(counters::model::LINE));
+        }
+        let counts = count::graph(&all);
         let job = cost::compute(&counts, self.cores);
-        let names = || (format!("data graph {}", d.pipeline.title.entries()), MadeBy::default());
+        let title = &d.pipeline.title;
+        let names = || (format!("data graph {}", title.entries()), MadeBy::of(std::slice::from_ref(title)));
         let mut executed = self.publisher.executed(self.place.labels(), names);
+        executed.graph = ledger::wanted().then(|| plan.clone());
         executed.uses = self.uses(|_, to| to.anything |= how::COMPUTE_READ | how::COMPUTE_WRITE);
         self.job(
             counts,
