@@ -18,6 +18,9 @@ use crate::value::{Graph, Node};
 pub struct Cost {
     /// Multiply-adds of its convolution or matrix product.
     pub products: u64,
+    /// The same, those of bytes once, of two bytes twice, of i16 and bytes four times, and of f32 eight times: what an engine for bytes would
+    /// take for them.
+    pub weighted: u64,
     /// Other operations on elements.
     pub others: u64,
     /// Operations of a lane of the FMA, the CVT and the SFU pipe.
@@ -32,6 +35,7 @@ pub struct Cost {
 impl std::ops::AddAssign for Cost {
     fn add_assign(&mut self, o: Cost) {
         self.products += o.products;
+        self.weighted += o.weighted;
         self.others += o.others;
         self.lanes.iter_mut().zip(o.lanes).for_each(|(a, b)| *a += b);
         self.narrow += o.narrow;
@@ -75,6 +79,12 @@ pub(crate) fn cost(g: &Graph, n: &Node) -> Cost {
         cost.products = products(g, n);
         // Sums of 16 bits: those of bytes in floats, and of halves where the accumulator may be.
         let narrow = ty.is_in(F8) || ty == Type::F16 && halves(g, n);
+        let weight = match ty {
+            Type::F32 => 8,
+            Type::I16 => 4,
+            ty => ty.bytes() as u64,
+        };
+        cost.weighted = cost.products * weight;
         cost.lanes = match ty {
             Type::I8 => [cost.products.div_ceil(4), 0, 0],
             Type::I16 => [0, cost.products, cost.products],

@@ -8,6 +8,7 @@
 //! Knows neither Vulkan nor SPIR-V. Each family of operators is a file of `op`, with its rules and its arithmetic.
 
 mod cost;
+pub mod flow;
 mod math;
 mod op;
 mod plan;

@@ -20,8 +20,8 @@ enum Place {
     Memory(u64),
 }
 
-/// A checked graph, ready to run.
-#[derive(Debug)]
+/// A checked graph, ready to run; by default one without nodes.
+#[derive(Default, Debug)]
 pub struct Plan {
     graph: Graph,
     places: Vec<Place>,

@@ -1,17 +1,17 @@
-//! The accesses of data graphs: what a graph reads of the tensors of its inputs, and writes to those of its outputs.
+//! The accesses of data graphs: what a graph reads of the tensors of its inputs, and writes to those of its outputs; the images of a node.
 //!
 //! A session's memory is left out. What lies there is of no later dispatch, so that an execution dependency is all that two dispatches in
 //! one session need of it.
 
-use super::{MOST_RANGES, Tracker, Use};
-use crate::graphs::GraphDispatch;
+use super::{MOST_RANGES, Tracker, Use, ranges};
+use crate::graphs::{Accessed, GraphDispatch};
 use graph::{Port, Tensor};
 use machine::lost::Place;
 use sanitize::hazards::{access, stage};
 
 impl Tracker {
     /// A data graph has run.
-    pub fn graph(&mut self, d: &GraphDispatch, inputs: &[Tensor], outputs: &[Tensor], place: &Place) {
+    pub fn graph(&mut self, d: &GraphDispatch, accessed: &Accessed, place: &Place) {
         let g = d.pipeline.plan.graph();
         let who = self.who(place, format!("pipeline {}", d.pipeline.title.steady()));
         let read = Use::read(stage::DATA_GRAPH, access::DATA_GRAPH_READ);
@@ -33,7 +33,13 @@ impl Tracker {
                 }
             }
         };
+        let [inputs, outputs] = &accessed.tensors;
         all(read, inputs, &g.inputs);
         all(write, outputs, &g.outputs);
+        for (of, views) in [read, write].into_iter().zip(&accessed.views) {
+            for v in views {
+                self.accessed(&who, of, &ranges::subresources(&v.image, &v.range));
+            }
+        }
     }
 }

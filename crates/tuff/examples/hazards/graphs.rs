@@ -29,7 +29,7 @@ fn doubled(copy_first: bool, masks: Option<[Masks; 2]>) -> Result<()> {
     [&mut input, &mut other].into_iter().for_each(|t| t.bytes_mut().fill(0));
     let described = || Described { element: Element::F32, dimensions: &dimensions, strides: None };
     let tensors = [(&input, described()), (&output, described())];
-    run_among(&context, &of_graphs, &g.spirv(), &tensors, &[], |commands, dispatch| {
+    let done = run_among(&context, &of_graphs, &g.spirv(), &tensors, &[], None, |commands, dispatch| {
         let barrier = || {
             let Some([(src, from), (dst, to)]) = masks else { return };
             let memory = core::MemoryBarrier2::default().src_stage_mask(src).src_access_mask(from);
@@ -47,7 +47,8 @@ fn doubled(copy_first: bool, masks: Option<[Masks; 2]>) -> Result<()> {
             barrier();
             output.copy_to(commands, &other);
         }
-    })
+    });
+    done.map(|_| ())
 }
 
 const COPIED: Masks = (S::COPY, A::TRANSFER_WRITE);
