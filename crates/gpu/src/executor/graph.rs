@@ -5,7 +5,6 @@ use super::{Executor, done};
 use crate::channel::{MadeBy, WorkloadKind};
 use crate::exclusive;
 use crate::graphs::{Failed, GraphDispatch};
-use crate::ledger;
 use counters::{Curve, Phase, cost};
 use machine::count;
 use machine::facts::how;
@@ -47,7 +46,7 @@ impl Executor {
         let title = &d.pipeline.title;
         let names = || (format!("data graph {}", title.entries()), MadeBy::of(std::slice::from_ref(title)));
         let mut executed = self.publisher.executed(self.place.labels(), names);
-        executed.graph = ledger::wanted().then(|| d.pipeline.plan.clone());
+        executed.graph = Some(d.pipeline.plan.clone());
         executed.uses = self.uses(|_, to| to.anything |= how::COMPUTE_READ | how::COMPUTE_WRITE);
         self.job(
             counts,
