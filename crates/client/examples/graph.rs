@@ -1,9 +1,9 @@
 //! A data graph by VK_ARM_data_graph: a small network of a convolution, whose kernel finds upright edges, and of what keeps its positive
 //! values, on an image of 4 × 6 numbers.
 
-use client::data_graph::{Code, Described, EXTENSIONS, Functions, run};
-use client::tensor::{self, Element, Tensor};
-use client::{Context, Library, Result};
+use client::Result;
+use client::data_graph::{Code, Described, open, run};
+use client::tensor::{Element, Tensor};
 
 /// TOSA's operators by their numbers.
 const CONV2D: u32 = 2;
@@ -32,20 +32,7 @@ fn network() -> Vec<u32> {
 }
 
 fn main() -> Result<()> {
-    let mut tensors = vk::PhysicalDeviceTensorFeaturesARM {
-        tensors: vk::TRUE,
-        shader_tensor_access: vk::TRUE,
-        ..Default::default()
-    };
-    let mut graphs = vk::PhysicalDeviceDataGraphFeaturesARM {
-        p_next: (&raw mut tensors).cast(),
-        data_graph: vk::TRUE,
-        data_graph_shader_module: vk::TRUE,
-        ..Default::default()
-    };
-    // SAFETY: a chain of features that outlives the call.
-    let context = Context::extended(Library::any()?, &EXTENSIONS, (&raw mut graphs).cast())?;
-    let (of_tensors, of_graphs) = (tensor::Functions::of(&context)?, Functions::of(&context)?);
+    let (context, of_tensors, of_graphs) = open()?;
     let dimensions = SHAPE.map(i64::from);
     let new = || Tensor::new(&context, &of_tensors, F32, &dimensions, None, false);
     let (mut image, edges) = (new()?, new()?);

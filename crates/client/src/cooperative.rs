@@ -87,7 +87,7 @@ pub fn text(s: &str) -> Vec<u32> {
 }
 
 /// A module as it grows: ids, and its parts in the order that SPIR-V wants.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(crate) struct Module {
     pub(crate) ids: u32,
     pub(crate) decorations: Vec<u32>,

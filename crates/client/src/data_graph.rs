@@ -1,15 +1,19 @@
-//! Data graphs (VK_ARM_data_graph) for tests and examples: SPIR-V of TOSA's operators, and a pipeline and session that run it.
+//! Data graphs (VK_ARM_data_graph and what extends it) for tests and examples: SPIR-V of TOSA's operators, and a pipeline and session that run it.
 
 use crate::context::Context;
 use crate::cooperative::{Module, op, text};
-use crate::tensor::{Allocator, Element, Tensor, functions};
-use crate::{Error, Result};
+use crate::tensor::{self, Allocator, Element, Tensor, functions};
+use crate::{Error, Library, Result};
 use std::ffi::CStr;
+use std::rc::Rc;
+use vk::DataGraphPipelineSessionBindPointARM as Point;
 
 /// Extensions that a device for data graphs needs.
-pub const EXTENSIONS: [&CStr; 4] = [
+pub const EXTENSIONS: [&CStr; 6] = [
     c"VK_ARM_data_graph",
     c"VK_ARM_data_graph_instruction_set_tosa",
+    c"VK_ARM_data_graph_neural_accelerator_statistics",
+    c"VK_ARM_data_graph_optical_flow",
     c"VK_ARM_tensors",
     c"VK_KHR_deferred_host_operations",
 ];
@@ -18,7 +22,7 @@ pub const EXTENSIONS: [&CStr; 4] = [
 const CAPABILITIES: [u32; 6] = [1, 4174, 4191, 39, 22, 9];
 
 /// A graph as it grows. Values and constants are ids.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub struct Code {
     m: Module,
     tosa: u32,
@@ -200,6 +204,35 @@ impl Described<'_> {
     }
 }
 
+/// A device with tensors and data graphs, and the commands of both extensions.
+pub fn open() -> Result<(Rc<Context>, Rc<tensor::Functions>, Functions)> {
+    let mut tensors = vk::PhysicalDeviceTensorFeaturesARM {
+        tensors: vk::TRUE,
+        shader_tensor_access: vk::TRUE,
+        ..Default::default()
+    };
+    let mut counted = vk::PhysicalDeviceDataGraphNeuralAcceleratorStatisticsFeaturesARM {
+        p_next: (&raw mut tensors).cast(),
+        data_graph_neural_accelerator_statistics: vk::TRUE,
+        ..Default::default()
+    };
+    let mut flow = vk::PhysicalDeviceDataGraphOpticalFlowFeaturesARM {
+        p_next: (&raw mut counted).cast(),
+        data_graph_optical_flow: vk::TRUE,
+        ..Default::default()
+    };
+    let mut graphs = vk::PhysicalDeviceDataGraphFeaturesARM {
+        p_next: (&raw mut flow).cast(),
+        data_graph: vk::TRUE,
+        data_graph_shader_module: vk::TRUE,
+        ..Default::default()
+    };
+    // SAFETY: a chain of features that outlives the call.
+    let context = Context::extended(Library::any()?, &EXTENSIONS, (&raw mut graphs).cast())?;
+    let (of_tensors, of_graphs) = (tensor::Functions::of(&context)?, Functions::of(&context)?);
+    Ok((context, of_tensors, of_graphs))
+}
+
 /// Runs the graph `main` of a module once and waits. `tensors`: of the bindings of set 0 in their order; `constants`: by number, with
 /// their elements.
 pub fn run(
@@ -209,6 +242,20 @@ pub fn run(
     tensors: &[(&Tensor, Described)],
     constants: &[(u32, Described, &[u8])],
 ) -> Result<()> {
+    run_among(context, f, code, tensors, constants, None, |_, dispatch| dispatch()).map(|_| ())
+}
+
+/// As [`run`], among the commands that `record` records: it calls its second parameter for the dispatch. `statistics`: of the neural
+/// engine (VK_ARM_data_graph_neural_accelerator_statistics), of each node too if true; their words are given back.
+pub fn run_among(
+    context: &Context,
+    f: &Functions,
+    code: &[u32],
+    tensors: &[(&Tensor, Described)],
+    constants: &[(u32, Described, &[u8])],
+    statistics: Option<bool>,
+    record: impl FnOnce(vk::CommandBuffer, &dyn Fn()),
+) -> Result<Vec<u64>> {
     let device = &context.device;
     let tensor = vk::DESCRIPTOR_TYPE_TENSOR_ARM;
     let count = tensors.len() as u32;
@@ -256,8 +303,15 @@ pub fn run(
             p_constants: given.as_ptr(),
             ..Default::default()
         };
-        let info = vk::DataGraphPipelineCreateInfoARM {
+        let counted = vk::DataGraphPipelineNeuralStatisticsCreateInfoARM {
             p_next: (&raw const of_module).cast(),
+            allow_neural_statistics: vk::TRUE,
+            ..Default::default()
+        };
+        let next =
+            if statistics.is_some() { (&raw const counted).cast() } else { (&raw const of_module).cast() };
+        let info = vk::DataGraphPipelineCreateInfoARM {
+            p_next: next,
             layout: pipeline_layout,
             resource_info_count: count,
             p_resource_infos: resources.as_ptr(),
@@ -268,7 +322,8 @@ pub fn run(
         let (operation, cache) = (vk::DeferredOperationKHR::null(), vk::PipelineCache::null());
         let made = (f.create)(device.handle(), operation, cache, 1, &info, none, &mut pipeline);
         made.result().map_err(Error::vk("vkCreateDataGraphPipelinesARM"))?;
-        let (session, memory) = session(context, f, pipeline)?;
+        let of_session = Session::new(context, f, pipeline, statistics, Default::default())?;
+        let session = of_session.handle;
         let info = vk::DescriptorPoolCreateInfo::default().max_sets(1).pool_sizes(&pool_sizes);
         let pool = device.create_descriptor_pool(&info, None).map_err(Error::vk("vkCreateDescriptorPool"))?;
         let info = vk::DescriptorSetAllocateInfo::default().descriptor_pool(pool).set_layouts(&layouts);
@@ -289,55 +344,114 @@ pub fn run(
         context.run(|d, c| {
             d.cmd_bind_pipeline(c, point, pipeline);
             d.cmd_bind_descriptor_sets(c, point, pipeline_layout, 0, &[set], &[]);
-            (f.dispatch)(c, session, std::ptr::null());
+            record(c, &|| (f.dispatch)(c, session, std::ptr::null()));
         })?;
-        (f.destroy_session)(device.handle(), session, std::ptr::null());
-        device.free_memory(memory, None);
+        let words = of_session.statistics(context)?;
+        of_session.destroy(context, f);
         device.destroy_descriptor_pool(pool, None);
         device.destroy_pipeline(pipeline, None);
         device.destroy_pipeline_layout(pipeline_layout, None);
         device.destroy_descriptor_set_layout(layout, None);
         device.destroy_shader_module(module, None);
+        Ok(words)
     }
-    Ok(())
 }
 
-/// A session with the memory that it asks for, which is null if it asks for none.
-///
-/// # Safety
-/// `pipeline` is one of a data graph.
-unsafe fn session(
-    context: &Context,
-    f: &Functions,
-    pipeline: vk::Pipeline,
-) -> Result<(vk::DataGraphPipelineSessionARM, vk::DeviceMemory)> {
-    let device = &context.device;
-    let info =
-        vk::DataGraphPipelineSessionCreateInfoARM { data_graph_pipeline: pipeline, ..Default::default() };
-    let mut session = vk::DataGraphPipelineSessionARM::null();
-    // SAFETY: structures outlive the calls.
-    unsafe {
-        let made = (f.create_session)(device.handle(), &info, std::ptr::null(), &mut session);
-        made.result().map_err(Error::vk("vkCreateDataGraphPipelineSessionARM"))?;
-        let of = vk::DataGraphPipelineSessionBindPointRequirementsInfoARM { session, ..Default::default() };
-        let mut points = 0;
-        let told = (f.bind_points)(device.handle(), &of, &mut points, std::ptr::null_mut());
-        told.result().map_err(Error::vk("vkGetDataGraphPipelineSessionBindPointRequirementsARM"))?;
-        if points == 0 {
-            return Ok((session, vk::DeviceMemory::null()));
+/// A session with the memory that it asks for.
+pub(crate) struct Session {
+    pub handle: vk::DataGraphPipelineSessionARM,
+    memories: Vec<(Point, vk::DeviceMemory, u64)>,
+}
+
+impl Session {
+    /// # Safety
+    /// `pipeline` is one of a data graph.
+    pub unsafe fn new(
+        context: &Context,
+        f: &Functions,
+        pipeline: vk::Pipeline,
+        statistics: Option<bool>,
+        flags: vk::DataGraphPipelineSessionCreateFlagsARM,
+    ) -> Result<Session> {
+        use vk::NeuralAcceleratorStatisticsModeARM as Mode;
+        let device = &context.device;
+        let counted = vk::DataGraphPipelineSessionNeuralStatisticsCreateInfoARM {
+            mode: if statistics == Some(true) { Mode::STATISTICS1 } else { Mode::STATISTICS0 },
+            ..Default::default()
+        };
+        let info = vk::DataGraphPipelineSessionCreateInfoARM {
+            p_next: if statistics.is_some() { (&raw const counted).cast() } else { std::ptr::null() },
+            flags,
+            data_graph_pipeline: pipeline,
+            ..Default::default()
+        };
+        let mut handle = vk::DataGraphPipelineSessionARM::null();
+        let mut memories = vec![];
+        // SAFETY: structures outlive the calls.
+        unsafe {
+            let made = (f.create_session)(device.handle(), &info, std::ptr::null(), &mut handle);
+            made.result().map_err(Error::vk("vkCreateDataGraphPipelineSessionARM"))?;
+            let of = vk::DataGraphPipelineSessionBindPointRequirementsInfoARM {
+                session: handle,
+                ..Default::default()
+            };
+            let mut points = [vk::DataGraphPipelineSessionBindPointRequirementARM::default(); 4];
+            let mut count = points.len() as u32;
+            let told = (f.bind_points)(device.handle(), &of, &mut count, points.as_mut_ptr());
+            told.result().map_err(Error::vk("vkGetDataGraphPipelineSessionBindPointRequirementsARM"))?;
+            for p in &points[..count as usize] {
+                let of = vk::DataGraphPipelineSessionMemoryRequirementsInfoARM {
+                    session: handle,
+                    bind_point: p.bind_point,
+                    ..Default::default()
+                };
+                let mut needs = vk::MemoryRequirements2::default();
+                (f.requirements)(device.handle(), &of, &mut needs);
+                let needs = needs.memory_requirements;
+                let flags = vk::MemoryPropertyFlags::HOST_VISIBLE;
+                let allocate = vk::MemoryAllocateInfo::default()
+                    .allocation_size(needs.size)
+                    .memory_type_index(context.memory_type(needs.memory_type_bits, flags)?);
+                let memory =
+                    device.allocate_memory(&allocate, None).map_err(Error::vk("vkAllocateMemory"))?;
+                let bind = vk::BindDataGraphPipelineSessionMemoryInfoARM {
+                    session: handle,
+                    bind_point: p.bind_point,
+                    memory,
+                    ..Default::default()
+                };
+                let bound = (f.bind)(device.handle(), 1, &bind);
+                bound.result().map_err(Error::vk("vkBindDataGraphPipelineSessionMemoryARM"))?;
+                memories.push((p.bind_point, memory, needs.size));
+            }
         }
-        let of = vk::DataGraphPipelineSessionMemoryRequirementsInfoARM { session, ..Default::default() };
-        let mut needs = vk::MemoryRequirements2::default();
-        (f.requirements)(device.handle(), &of, &mut needs);
-        let needs = needs.memory_requirements;
-        let flags = vk::MemoryPropertyFlags::DEVICE_LOCAL;
-        let allocate = vk::MemoryAllocateInfo::default()
-            .allocation_size(needs.size)
-            .memory_type_index(context.memory_type(needs.memory_type_bits, flags)?);
-        let memory = device.allocate_memory(&allocate, None).map_err(Error::vk("vkAllocateMemory"))?;
-        let bind = vk::BindDataGraphPipelineSessionMemoryInfoARM { session, memory, ..Default::default() };
-        let bound = (f.bind)(device.handle(), 1, &bind);
-        bound.result().map_err(Error::vk("vkBindDataGraphPipelineSessionMemoryARM"))?;
-        Ok((session, memory))
+        Ok(Session { handle, memories })
+    }
+
+    /// The words of its statistics; none, if it has none.
+    fn statistics(&self, context: &Context) -> Result<Vec<u64>> {
+        let wanted = Point::NEURAL_ACCELERATOR_STATISTICS;
+        let Some((_, memory, bytes)) = self.memories.iter().find(|m| m.0 == wanted) else {
+            return Ok(vec![]);
+        };
+        // SAFETY: memory that the host sees, of so many bytes, which nothing writes meanwhile.
+        unsafe {
+            let flags = vk::MemoryMapFlags::empty();
+            let at =
+                context.device.map_memory(*memory, 0, *bytes, flags).map_err(Error::vk("vkMapMemory"))?;
+            let words = std::slice::from_raw_parts(at.cast::<u64>(), *bytes as usize / 8).to_vec();
+            context.device.unmap_memory(*memory);
+            Ok(words)
+        }
+    }
+
+    /// # Safety
+    /// Nothing uses it any more.
+    pub unsafe fn destroy(self, context: &Context, f: &Functions) {
+        // SAFETY: the caller's.
+        unsafe {
+            (f.destroy_session)(context.device.handle(), self.handle, std::ptr::null());
+            self.memories.iter().for_each(|m| context.device.free_memory(m.1, None));
+        }
     }
 }

@@ -17,6 +17,7 @@ pub mod launch;
 pub mod library;
 pub mod matrix;
 pub mod measure;
+pub mod optical_flow;
 pub mod pictures;
 pub mod raster;
 pub mod rays;

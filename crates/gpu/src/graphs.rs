@@ -1,6 +1,10 @@
-//! Data graphs as commands have them (VK_ARM_data_graph): where the tensors of a graph are found in descriptor sets.
+//! Data graphs as commands have them (VK_ARM_data_graph): where the tensors of a graph are found in descriptor sets; nodes of optical flow;
+//! statistics.
 
-use graph::{Plan, Pool, Tensor};
+pub mod flow;
+pub mod statistics;
+
+use graph::{Cost, Plan, Pool, Stop, Tensor};
 use machine::bindings::Bindings;
 use machine::descriptor::{DESCRIPTOR_BYTES, Descriptor};
 use machine::descriptor_memory::meaning;
@@ -10,6 +14,7 @@ use shader::options::tensor::{STRIDES, WORDS};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use texel::buffer::Buffer;
+use texel::sample::ImageView;
 
 /// Where a port's descriptors lie: a set, and the byte offset in it of the first of two.
 #[derive(Clone, Copy, Debug)]
@@ -20,7 +25,11 @@ pub struct Slot {
 
 /// A pipeline: a graph, and where its ports are in sets of the pipeline's layout.
 pub struct GraphPipeline {
+    /// Without nodes, if it is one of optical flow.
     pub plan: Arc<Plan>,
+    pub flow: Option<flow::Node>,
+    /// Sessions may have statistics.
+    pub counts: bool,
     pub inputs: Vec<Slot>,
     pub outputs: Vec<Slot>,
     pub title: Arc<Title>,
@@ -35,12 +44,30 @@ pub struct GraphDispatch {
     pub bindings: Bindings,
     /// The session's memory.
     pub memory: Arc<Buffer>,
+    pub statistics: Option<statistics::Statistics>,
+    /// Of a node of optical flow.
+    pub said: flow::Said,
+}
+
+/// What a dispatch has read, and what it has written.
+#[derive(Default)]
+pub struct Accessed {
+    pub tensors: [Vec<Tensor>; 2],
+    pub views: [Vec<Arc<ImageView>>; 2],
+}
+
+/// Why a dispatch has done nothing.
+pub(crate) enum Failed {
+    Told(String),
+    /// The device is lost.
+    Lost(Stop),
 }
 
 /// The bytes that a descriptor leads to.
 struct Found {
     address: u64,
     size: u64,
+    view: Option<Arc<ImageView>>,
     _kept: Option<Descriptor>,
 }
 
@@ -57,16 +84,17 @@ fn find(shared: &Shared, d: &GraphDispatch, slot: Slot, which: u32) -> Option<Fo
             // SAFETY: memory of the device, whose freed ranges stay mapped.
             let raw = unsafe { (at as *const [u64; 4]).read_unaligned() };
             let [address, size, ..] = meaning(&shared.names, &shared.memory, &raw, false).words;
-            Found { address, size, _kept: None }
+            Found { address, size, view: shared.names.image_view(&raw), _kept: None }
         }
         None => {
             let set = d.bindings.sets.get(slot.set as usize)?.as_ref()?;
             let kept = set.read(offset);
             let words = kept.words();
-            Found { address: words.address, size: words.size, _kept: Some(kept) }
+            let view = kept.image_view().cloned();
+            Found { address: words.address, size: words.size, view, _kept: Some(kept) }
         }
     };
-    Some(found).filter(|f| f.address != 0)
+    Some(found).filter(|f| f.address != 0 || f.view.is_some())
 }
 
 impl GraphDispatch {
@@ -101,14 +129,37 @@ impl GraphDispatch {
         each.collect()
     }
 
+    /// Computes it.
+    pub(crate) fn run(&self, shared: &Shared) -> Result<Accessed, Failed> {
+        if let Some(node) = &self.pipeline.flow {
+            let views = flow::run(node, self, shared).map_err(Failed::Told)?;
+            return Ok(Accessed { views, ..Accessed::default() });
+        }
+        let [inputs, outputs] = self.connected(shared).map_err(Failed::Told)?;
+        let stops = || shared.hub.stops();
+        match self.pipeline.plan.run(&inputs, &outputs, &self.room(), &Threads(shared), &stops) {
+            Ok(()) | Err(Stop::Asked) => Ok(Accessed { tensors: [inputs, outputs], ..Accessed::default() }),
+            Err(Stop::Connections) => Err(Failed::Told("the session has no memory".into())),
+            Err(why) => Err(Failed::Lost(why)),
+        }
+    }
+
+    /// What its nodes ask of the modelled GPU.
+    pub(crate) fn costs(&self) -> Vec<Cost> {
+        match &self.pipeline.flow {
+            Some(node) => vec![node.flow.cost()],
+            None => self.pipeline.plan.costs().collect(),
+        }
+    }
+
     /// Inputs and outputs.
-    pub(crate) fn connected(&self, shared: &Shared) -> Result<[Vec<Tensor>; 2], String> {
+    fn connected(&self, shared: &Shared) -> Result<[Vec<Tensor>; 2], String> {
         let (p, g) = (&self.pipeline, self.pipeline.plan.graph());
         Ok([self.tensors(shared, &p.inputs, &g.inputs)?, self.tensors(shared, &p.outputs, &g.outputs)?])
     }
 
     /// The session's memory, as much as there is.
-    pub(crate) fn room(&self) -> Tensor {
+    fn room(&self) -> Tensor {
         let (p, n) = self.memory.range(0, u64::MAX);
         // SAFETY: the bytes of a buffer, which the dispatch keeps.
         unsafe { Tensor::new(p, n, vec![]) }

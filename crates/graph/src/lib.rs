@@ -7,6 +7,8 @@
 //!
 //! Knows neither Vulkan nor SPIR-V. Each family of operators is a file of `op`, with its rules and its arithmetic.
 
+mod cost;
+pub mod flow;
 mod math;
 mod op;
 mod plan;
@@ -15,6 +17,7 @@ mod types;
 mod value;
 mod view;
 
+pub use cost::Cost;
 pub use op::Pool;
 pub use plan::{Plan, Stop};
 pub use table::Op;

@@ -20,8 +20,8 @@ enum Place {
     Memory(u64),
 }
 
-/// A checked graph, ready to run.
-#[derive(Debug)]
+/// A checked graph, ready to run; by default one without nodes.
+#[derive(Default, Debug)]
 pub struct Plan {
     graph: Graph,
     places: Vec<Place>,
@@ -112,13 +112,6 @@ impl Plan {
     /// Bytes of a session's memory.
     pub fn bytes(&self) -> u64 {
         self.bytes
-    }
-
-    /// Bytes that a run reads and writes: operands and results of its nodes.
-    pub fn traffic(&self) -> [u64; 2] {
-        let sum = |of: &[u32]| of.iter().map(|v| self.graph.values[*v as usize].bytes()).sum::<u64>();
-        let each = self.graph.nodes.iter().map(|n| [sum(&n.operands), sum(&n.results)]);
-        each.fold([0; 2], |[a, b], [c, d]| [a + c, b + d])
     }
 
     fn view(&self, v: u32, inputs: &[Tensor], outputs: &[Tensor], memory: Span) -> View {

@@ -76,15 +76,14 @@ pub(crate) const INT: Set = Type::I8.bit() | Type::I16.bit() | Type::I32.bit();
 /// All that layouts of data are changed of.
 pub(crate) const ANY: Set = INT | FLOAT | F8 | Type::Bool.bit();
 
+/// Without branches, so that compilers use vectors.
 fn from_f16(h: u16) -> f32 {
     let m = (h & 0x7fff) as u32;
-    let value = match h & 0x7c00 {
-        0x7c00 => f32::from_bits(m << 13 | 0x7f80_0000),
-        // Denormals are multiples of 2^-24.
-        0 => m as f32 / 16_777_216.0,
-        _ => f32::from_bits((m << 13) + (112 << 23)),
-    };
-    if h & 0x8000 != 0 { -value } else { value }
+    let exponent = if m >= 0x7c00 { 224 << 23 } else { 112 << 23 };
+    // Denormals are multiples of 2^-24.
+    let denormal = (m as i32 as f32 * (1.0 / 16_777_216.0)).to_bits();
+    let value = if m < 0x400 { denormal } else { (m << 13) + exponent };
+    f32::from_bits(value | (h as u32 & 0x8000) << 16)
 }
 
 /// Rounds to nearest even a float with `mantissa` bits, whose least normal exponent is `low`; bits without a sign. What is above all finite
@@ -184,20 +183,26 @@ impl Wide for f64 {
     }
 }
 
-impl Wide for i64 {
-    fn of_int(v: i64) -> i64 {
-        v
-    }
-    fn of_float(v: f32) -> i64 {
-        v as i64
-    }
-    fn int(self) -> i64 {
-        self
-    }
-    fn float(self) -> f32 {
-        self as f32
-    }
+/// Integers; the narrower ones are cut.
+macro_rules! integers {
+    ($($ty:ty)*) => {$(
+        impl Wide for $ty {
+            fn of_int(v: i64) -> $ty {
+                v as $ty
+            }
+            fn of_float(v: f32) -> $ty {
+                v as $ty
+            }
+            fn int(self) -> i64 {
+                self as i64
+            }
+            fn float(self) -> f32 {
+                self as f32
+            }
+        }
+    )*};
 }
+integers! { i16 i32 i64 }
 
 fn read<const N: usize, T: Wide>(raw: &[u8], out: &mut [T], one: impl Fn([u8; N]) -> T) {
     for (o, b) in out.iter_mut().zip(raw.as_chunks::<N>().0) {

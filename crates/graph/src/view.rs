@@ -3,6 +3,9 @@
 use crate::op::room;
 use crate::plan::Stop;
 use crate::types::{Type, Wide, narrow, widen};
+use crate::value::Value;
+use std::mem::MaybeUninit;
+use std::ops::Range;
 
 /// Bytes of memory, as a raw address: other threads of the graph's run write other bytes of it at the same time.
 #[derive(Clone, Copy)]
@@ -39,12 +42,16 @@ impl Span {
     }
 
     /// What lies outside reads as 0.
-    pub fn get(self, at: u64, out: &mut [u8]) {
-        if !self.has(at, out.len()) {
-            return out.fill(0);
+    pub fn get(self, at: u64, out: &mut [MaybeUninit<u8>]) -> &mut [u8] {
+        let (to, n) = (out.as_mut_ptr().cast::<u8>(), out.len());
+        // SAFETY: in bounds; `out` is the caller's alone, and all of it is written.
+        unsafe {
+            match self.has(at, n) {
+                true => std::ptr::copy_nonoverlapping(self.base.add(at as usize), to, n),
+                false => to.write_bytes(0, n),
+            }
+            std::slice::from_raw_parts_mut(to, n)
         }
-        // SAFETY: in bounds; `out` is the caller's alone.
-        unsafe { std::ptr::copy_nonoverlapping(self.base.add(at as usize), out.as_mut_ptr(), out.len()) }
     }
 
     /// What lies outside is not written.
@@ -82,6 +89,35 @@ impl Tensor {
     }
 }
 
+impl Tensor {
+    /// The bytes of its elements, in stretches that are as long as they can be, as addresses; `None`: there are more stretches than `most`.
+    pub fn stretches(&self, value: &Value, most: usize) -> Option<Vec<Range<u64>>> {
+        let mut bytes = value.ty.bytes() as u64;
+        let mut outer: Vec<(u64, u64)> = vec![];
+        for (n, stride) in value.shape.iter().zip(&self.strides).rev() {
+            if outer.is_empty() && *stride == bytes {
+                bytes *= *n as u64;
+            } else {
+                outer.push((*n as u64, *stride));
+            }
+        }
+        let count = outer.iter().try_fold(1u64, |c, (n, _)| c.checked_mul(*n))?;
+        if count > most as u64 {
+            return None;
+        }
+        let base = self.span.base as u64;
+        let stretch = |mut i: u64| {
+            let mut at = 0;
+            for (n, stride) in &outer {
+                at += i % n * stride;
+                i /= n;
+            }
+            base + at..base + at + bytes
+        };
+        Some((0..count).map(stretch).filter(|r| r.end <= base + self.span.bytes).collect())
+    }
+}
+
 /// A value while the graph runs.
 #[derive(Clone)]
 pub(crate) struct View {
@@ -105,6 +141,7 @@ pub(crate) fn packed(shape: &[u64], element: usize) -> Vec<u64> {
 
 /// Elements that are converted at once.
 const CHUNK: usize = 256;
+const WRITTEN: usize = 64;
 
 impl View {
     /// Elements of dimension `d`; 1 beyond the last.
@@ -120,10 +157,9 @@ impl View {
     /// Consecutive elements from byte `at` on.
     pub fn read<T: Wide>(&self, mut at: u64, out: &mut [T]) {
         let size = self.ty.bytes();
-        let mut raw = [0; CHUNK * 8];
+        let mut raw = [MaybeUninit::uninit(); CHUNK * 8];
         for part in out.chunks_mut(CHUNK) {
-            let raw = &mut raw[..part.len() * size];
-            self.span.get(at, raw);
+            let raw = self.span.get(at, &mut raw[..part.len() * size]);
             widen(self.ty, raw, part);
             at += raw.len() as u64;
         }
@@ -131,8 +167,8 @@ impl View {
 
     pub fn write<T: Wide>(&self, mut at: u64, of: &[T]) {
         let size = self.ty.bytes();
-        let mut raw = [0; CHUNK * 8];
-        for part in of.chunks(CHUNK) {
+        let mut raw = [0; WRITTEN * 8];
+        for part in of.chunks(WRITTEN) {
             let raw = &mut raw[..part.len() * size];
             narrow(self.ty, part, raw);
             self.span.put(at, raw);

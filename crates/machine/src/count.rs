@@ -284,6 +284,22 @@ pub fn transfer(moved: Moved, l2: [u64; 2]) -> Counts {
     s.counts(l2)
 }
 
+/// Lane operations of a task of a data graph.
+const GRAPH_TASK: u64 = 1 << 16;
+
+/// A dispatch of a data graph: a transfer of its bytes, with the arithmetic of its operators beside it.
+pub fn graph(cost: &graph::Cost) -> Counts {
+    let mut c = transfer(Moved { read: cost.read, written: cost.written }, [0; 2]);
+    let lanes = cost.lanes.iter().sum::<u64>();
+    c[Event::ComputeTasks] = c[Event::ComputeTasks].max(lanes.div_ceil(GRAPH_TASK));
+    let warps = |n: u64| n.div_ceil(counters::model::WARP);
+    let of = [Unit::Fma, Unit::Cvt, Unit::Sfu].into_iter().zip(cost.lanes);
+    for (unit, n) in of.chain([(Unit::Narrow, cost.narrow)]) {
+        c[(Phase::Compute, unit)] = warps(n);
+    }
+    c
+}
+
 /// Events of a job's time on one queue of the front end: cycles in which it went on, in which it was blocked, in which nothing
 /// earlier ran beside it. Its cores' cycles are counted already.
 pub fn ran(c: &mut Counts, phase: Phase, [active, blocked, alone]: [u64; 3]) {

@@ -269,6 +269,16 @@ impl Names {
         (place.0 as u64) << 32 | i as u64
     }
 
+    /// The view of the words of an image's descriptor.
+    pub fn image_view(&self, [tag, name, ..]: &[u64; 4]) -> Option<Arc<ImageView>> {
+        let l = self.list.read();
+        let place = l.places.get(*name as u32 as usize).filter(|p| p.0 as u64 == name >> 32)?;
+        match place.1.as_ref()? {
+            Named::View { sampled, .. } if matches!(*tag as u32, SAMPLED | STORAGE) => Some(sampled.clone()),
+            _ => None,
+        }
+    }
+
     /// Takes a name away from what had it.
     pub fn remove(&self, name: u64) -> Option<Named> {
         let mut l = self.list.write();

@@ -141,6 +141,13 @@ const SITUATIONS: &[(&str, &str, &[&str])] = &[
     ("queried_after_build", "hazard", &["read-after-write", "does not wait in stage COMPUTE_SHADER"]),
     ("built_while_traced", "hazard", &["write-after-read"]),
     ("hits_copied_after_trace", "hazard", &["read-after-write"]),
+    ("graph_after_copy", "hazard", &["read-after-write: nothing orders"]),
+    (
+        "graph_after_barrier_of_another_stage",
+        "hazard",
+        &["read-after-write", "does not wait in stage DATA_GRAPH"],
+    ),
+    ("copy_after_graph", "hazard", &["read-after-write: nothing orders"]),
     ("sampled_after_dont_care", "discarded-read", &["did not store", "16384 bytes"]),
     ("copied_after_dont_care", "discarded-read", &["did not store", "16384 bytes"]),
     (

@@ -1,6 +1,8 @@
 //! `tuff run --capture`, `tuff report`: what a program leaves, and the page of it in headless Chromium, where a script
 //! (`report/clicks.js`) clicks through every view and reads figures that must be the capture's.
 
+#[path = "report/graphs.rs"]
+mod graphs;
 #[path = "report/rays.rs"]
 mod rays;
 #[path = "report/views.rs"]

@@ -154,6 +154,7 @@ pub struct DataGraphPipelineSessionCreateFlagsARM(pub(crate) Flags64);
 ash::vk_bitflags_wrapped!(DataGraphPipelineSessionCreateFlagsARM, Flags64);
 impl DataGraphPipelineSessionCreateFlagsARM {
     pub const PROTECTED: Self = Self(1);
+    pub const OPTICAL_FLOW_CACHE: Self = Self(2);
 }
 #[doc = "<https://registry.khronos.org/vulkan/specs/latest/man/html/VkDataGraphPipelineDispatchFlagsARM.html>"]
 #[repr(transparent)]
@@ -236,6 +237,52 @@ impl DataGraphTOSAQualityFlagsARM {
     pub const CONFORMANT: Self = Self(2);
     pub const EXPERIMENTAL: Self = Self(4);
     pub const DEPRECATED: Self = Self(8);
+}
+#[doc = "<https://registry.khronos.org/vulkan/specs/latest/man/html/VkDataGraphOpticalFlowGridSizeFlagsARM.html>"]
+#[repr(transparent)]
+#[derive(PartialEq, Eq, PartialOrd, Ord, Clone, Copy, Hash, Debug)]
+pub struct DataGraphOpticalFlowGridSizeFlagsARM(pub(crate) Flags);
+ash::vk_bitflags_wrapped!(DataGraphOpticalFlowGridSizeFlagsARM, Flags);
+impl DataGraphOpticalFlowGridSizeFlagsARM {
+    pub const UNKNOWN: Self = Self(0);
+    pub const TYPE_1X1: Self = Self(1);
+    pub const TYPE_2X2: Self = Self(2);
+    pub const TYPE_4X4: Self = Self(4);
+    pub const TYPE_8X8: Self = Self(8);
+}
+#[doc = "<https://registry.khronos.org/vulkan/specs/latest/man/html/VkDataGraphOpticalFlowImageUsageFlagsARM.html>"]
+#[repr(transparent)]
+#[derive(PartialEq, Eq, PartialOrd, Ord, Clone, Copy, Hash, Debug)]
+pub struct DataGraphOpticalFlowImageUsageFlagsARM(pub(crate) Flags);
+ash::vk_bitflags_wrapped!(DataGraphOpticalFlowImageUsageFlagsARM, Flags);
+impl DataGraphOpticalFlowImageUsageFlagsARM {
+    pub const UNKNOWN: Self = Self(0);
+    pub const INPUT: Self = Self(1);
+    pub const OUTPUT: Self = Self(2);
+    pub const HINT: Self = Self(4);
+    pub const COST: Self = Self(8);
+}
+#[doc = "<https://registry.khronos.org/vulkan/specs/latest/man/html/VkDataGraphOpticalFlowCreateFlagsARM.html>"]
+#[repr(transparent)]
+#[derive(PartialEq, Eq, PartialOrd, Ord, Clone, Copy, Hash, Debug)]
+pub struct DataGraphOpticalFlowCreateFlagsARM(pub(crate) Flags);
+ash::vk_bitflags_wrapped!(DataGraphOpticalFlowCreateFlagsARM, Flags);
+impl DataGraphOpticalFlowCreateFlagsARM {
+    pub const ENABLE_HINT: Self = Self(1);
+    pub const ENABLE_COST: Self = Self(2);
+    pub const RESERVED_30: Self = Self(1073741824);
+}
+#[doc = "<https://registry.khronos.org/vulkan/specs/latest/man/html/VkDataGraphOpticalFlowExecuteFlagsARM.html>"]
+#[repr(transparent)]
+#[derive(PartialEq, Eq, PartialOrd, Ord, Clone, Copy, Hash, Debug)]
+pub struct DataGraphOpticalFlowExecuteFlagsARM(pub(crate) Flags);
+ash::vk_bitflags_wrapped!(DataGraphOpticalFlowExecuteFlagsARM, Flags);
+impl DataGraphOpticalFlowExecuteFlagsARM {
+    pub const DISABLE_TEMPORAL_HINTS: Self = Self(1);
+    pub const INPUT_UNCHANGED: Self = Self(2);
+    pub const REFERENCE_UNCHANGED: Self = Self(4);
+    pub const INPUT_IS_PREVIOUS_REFERENCE: Self = Self(8);
+    pub const REFERENCE_IS_PREVIOUS_INPUT: Self = Self(16);
 }
 #[doc = "<https://registry.khronos.org/vulkan/specs/latest/man/html/VkAccessFlags3KHR.html>"]
 #[repr(transparent)]
@@ -459,6 +506,11 @@ impl TensorTilingARM {
     }
     pub const OPTIMAL: Self = Self(0);
     pub const LINEAR: Self = Self(1);
+    pub const BRICK_16_WIDE: Self = Self(1000565000);
+    pub const BRICK_8_WIDE: Self = Self(1000565001);
+    pub const BRICK_4_WIDE: Self = Self(1000565002);
+    pub const BLOCK_U_INTERLEAVED: Self = Self(1000565003);
+    pub const BLOCK_U_INTERLEAVED_64K: Self = Self(1000565004);
 }
 #[doc = "<https://registry.khronos.org/vulkan/specs/latest/man/html/VkDataGraphPipelinePropertyARM.html>"]
 #[repr(transparent)]
@@ -473,6 +525,8 @@ impl DataGraphPipelinePropertyARM {
     }
     pub const CREATION_LOG: Self = Self(0);
     pub const IDENTIFIER: Self = Self(1);
+    pub const NEURAL_ACCELERATOR_DEBUG_DATABASE: Self = Self(1000676000);
+    pub const NEURAL_ACCELERATOR_STATISTICS_INFO: Self = Self(1000676001);
 }
 #[doc = "<https://registry.khronos.org/vulkan/specs/latest/man/html/VkDataGraphPipelineSessionBindPointARM.html>"]
 #[repr(transparent)]
@@ -486,6 +540,8 @@ impl DataGraphPipelineSessionBindPointARM {
         self.0
     }
     pub const TRANSIENT: Self = Self(0);
+    pub const NEURAL_ACCELERATOR_STATISTICS: Self = Self(1000676000);
+    pub const OPTICAL_FLOW_CACHE: Self = Self(1000631001);
 }
 #[doc = "<https://registry.khronos.org/vulkan/specs/latest/man/html/VkDataGraphPipelineSessionBindPointTypeARM.html>"]
 #[repr(transparent)]
@@ -525,6 +581,7 @@ impl PhysicalDeviceDataGraphOperationTypeARM {
         self.0
     }
     pub const SPIRV_EXTENDED_INSTRUCTION_SET: Self = Self(0);
+    pub const OPTICAL_FLOW: Self = Self(1000631000);
 }
 #[doc = "<https://registry.khronos.org/vulkan/specs/latest/man/html/VkDescriptorMappingSourceEXT.html>"]
 #[repr(transparent)]
@@ -562,6 +619,67 @@ impl DataGraphTOSALevelARM {
     }
     pub const NONE: Self = Self(0);
     pub const TYPE_8K: Self = Self(1);
+}
+#[doc = "<https://registry.khronos.org/vulkan/specs/latest/man/html/VkDataGraphOpticalFlowPerformanceLevelARM.html>"]
+#[repr(transparent)]
+#[derive(Eq, PartialEq, Ord, PartialOrd, Clone, Copy, Hash, Debug, Default)]
+pub struct DataGraphOpticalFlowPerformanceLevelARM(pub(crate) i32);
+impl DataGraphOpticalFlowPerformanceLevelARM {
+    pub const fn from_raw(x: i32) -> Self {
+        Self(x)
+    }
+    pub const fn as_raw(self) -> i32 {
+        self.0
+    }
+    pub const UNKNOWN: Self = Self(0);
+    pub const SLOW: Self = Self(1);
+    pub const MEDIUM: Self = Self(2);
+    pub const FAST: Self = Self(3);
+}
+#[doc = "<https://registry.khronos.org/vulkan/specs/latest/man/html/VkDataGraphPipelineNodeConnectionTypeARM.html>"]
+#[repr(transparent)]
+#[derive(Eq, PartialEq, Ord, PartialOrd, Clone, Copy, Hash, Debug, Default)]
+pub struct DataGraphPipelineNodeConnectionTypeARM(pub(crate) i32);
+impl DataGraphPipelineNodeConnectionTypeARM {
+    pub const fn from_raw(x: i32) -> Self {
+        Self(x)
+    }
+    pub const fn as_raw(self) -> i32 {
+        self.0
+    }
+    pub const OPTICAL_FLOW_INPUT: Self = Self(1000631000);
+    pub const OPTICAL_FLOW_REFERENCE: Self = Self(1000631001);
+    pub const OPTICAL_FLOW_HINT: Self = Self(1000631002);
+    pub const OPTICAL_FLOW_FLOW_VECTOR: Self = Self(1000631003);
+    pub const OPTICAL_FLOW_COST: Self = Self(1000631004);
+}
+#[doc = "<https://registry.khronos.org/vulkan/specs/latest/man/html/VkDataGraphPipelineNodeTypeARM.html>"]
+#[repr(transparent)]
+#[derive(Eq, PartialEq, Ord, PartialOrd, Clone, Copy, Hash, Debug, Default)]
+pub struct DataGraphPipelineNodeTypeARM(pub(crate) i32);
+impl DataGraphPipelineNodeTypeARM {
+    pub const fn from_raw(x: i32) -> Self {
+        Self(x)
+    }
+    pub const fn as_raw(self) -> i32 {
+        self.0
+    }
+    pub const OPTICAL_FLOW: Self = Self(1000631000);
+}
+#[doc = "<https://registry.khronos.org/vulkan/specs/latest/man/html/VkNeuralAcceleratorStatisticsModeARM.html>"]
+#[repr(transparent)]
+#[derive(Eq, PartialEq, Ord, PartialOrd, Clone, Copy, Hash, Debug, Default)]
+pub struct NeuralAcceleratorStatisticsModeARM(pub(crate) i32);
+impl NeuralAcceleratorStatisticsModeARM {
+    pub const fn from_raw(x: i32) -> Self {
+        Self(x)
+    }
+    pub const fn as_raw(self) -> i32 {
+        self.0
+    }
+    pub const DISABLED: Self = Self(0);
+    pub const STATISTICS0: Self = Self(1);
+    pub const STATISTICS1: Self = Self(2);
 }
 pub type DeviceFaultAddressTypeKHR = ash::vk::DeviceFaultAddressTypeEXT;
 #[doc = "<https://registry.khronos.org/vulkan/specs/latest/man/html/VkDefaultVertexAttributeValueKHR.html>"]
@@ -2229,6 +2347,120 @@ unsafe impl TaggedStructure for PhysicalDevicePipelineBinaryPropertiesKHR<'_> {
 }
 unsafe impl Send for PhysicalDevicePipelineBinaryPropertiesKHR<'_> {}
 unsafe impl Sync for PhysicalDevicePipelineBinaryPropertiesKHR<'_> {}
+#[doc = "<https://registry.khronos.org/vulkan/specs/latest/man/html/VkPhysicalDeviceDataGraphNeuralAcceleratorStatisticsFeaturesARM.html>"]
+#[repr(C)]
+#[derive(Copy, Clone)]
+pub struct PhysicalDeviceDataGraphNeuralAcceleratorStatisticsFeaturesARM<'a> {
+    pub s_type: StructureType,
+    pub p_next: *mut c_void,
+    pub data_graph_neural_accelerator_statistics: Bool32,
+    pub _marker: PhantomData<&'a ()>,
+}
+impl Default for PhysicalDeviceDataGraphNeuralAcceleratorStatisticsFeaturesARM<'_> {
+    fn default() -> Self {
+        // SAFETY: zero is a value of every member: numbers, null pointers and handles.
+        let zero: Self = unsafe { core::mem::zeroed() };
+        Self { s_type: Self::STRUCTURE_TYPE, ..zero }
+    }
+}
+// SAFETY: the members are those of vk.xml, in order.
+unsafe impl TaggedStructure for PhysicalDeviceDataGraphNeuralAcceleratorStatisticsFeaturesARM<'_> {
+    const STRUCTURE_TYPE: StructureType = StructureType::from_raw(1000676002);
+}
+unsafe impl Send for PhysicalDeviceDataGraphNeuralAcceleratorStatisticsFeaturesARM<'_> {}
+unsafe impl Sync for PhysicalDeviceDataGraphNeuralAcceleratorStatisticsFeaturesARM<'_> {}
+#[doc = "<https://registry.khronos.org/vulkan/specs/latest/man/html/VkDataGraphPipelineNeuralStatisticsCreateInfoARM.html>"]
+#[repr(C)]
+#[derive(Copy, Clone)]
+pub struct DataGraphPipelineNeuralStatisticsCreateInfoARM<'a> {
+    pub s_type: StructureType,
+    pub p_next: *const c_void,
+    pub allow_neural_statistics: Bool32,
+    pub _marker: PhantomData<&'a ()>,
+}
+impl Default for DataGraphPipelineNeuralStatisticsCreateInfoARM<'_> {
+    fn default() -> Self {
+        // SAFETY: zero is a value of every member: numbers, null pointers and handles.
+        let zero: Self = unsafe { core::mem::zeroed() };
+        Self { s_type: Self::STRUCTURE_TYPE, ..zero }
+    }
+}
+// SAFETY: the members are those of vk.xml, in order.
+unsafe impl TaggedStructure for DataGraphPipelineNeuralStatisticsCreateInfoARM<'_> {
+    const STRUCTURE_TYPE: StructureType = StructureType::from_raw(1000676000);
+}
+unsafe impl Send for DataGraphPipelineNeuralStatisticsCreateInfoARM<'_> {}
+unsafe impl Sync for DataGraphPipelineNeuralStatisticsCreateInfoARM<'_> {}
+#[doc = "<https://registry.khronos.org/vulkan/specs/latest/man/html/VkDataGraphPipelineSessionNeuralStatisticsCreateInfoARM.html>"]
+#[repr(C)]
+#[derive(Copy, Clone)]
+pub struct DataGraphPipelineSessionNeuralStatisticsCreateInfoARM<'a> {
+    pub s_type: StructureType,
+    pub p_next: *const c_void,
+    pub mode: NeuralAcceleratorStatisticsModeARM,
+    pub _marker: PhantomData<&'a ()>,
+}
+impl Default for DataGraphPipelineSessionNeuralStatisticsCreateInfoARM<'_> {
+    fn default() -> Self {
+        // SAFETY: zero is a value of every member: numbers, null pointers and handles.
+        let zero: Self = unsafe { core::mem::zeroed() };
+        Self { s_type: Self::STRUCTURE_TYPE, ..zero }
+    }
+}
+// SAFETY: the members are those of vk.xml, in order.
+unsafe impl TaggedStructure for DataGraphPipelineSessionNeuralStatisticsCreateInfoARM<'_> {
+    const STRUCTURE_TYPE: StructureType = StructureType::from_raw(1000676001);
+}
+unsafe impl Send for DataGraphPipelineSessionNeuralStatisticsCreateInfoARM<'_> {}
+unsafe impl Sync for DataGraphPipelineSessionNeuralStatisticsCreateInfoARM<'_> {}
+#[doc = "<https://registry.khronos.org/vulkan/specs/latest/man/html/VkTensorExplicitTilingFormatPropertiesARM.html>"]
+#[repr(C)]
+#[derive(Copy, Clone)]
+pub struct TensorExplicitTilingFormatPropertiesARM<'a> {
+    pub s_type: StructureType,
+    pub p_next: *mut c_void,
+    pub brick16_tiling_tensor_features: FormatFeatureFlags2,
+    pub brick8_tiling_tensor_features: FormatFeatureFlags2,
+    pub brick4_tiling_tensor_features: FormatFeatureFlags2,
+    pub block_u_tiling_tensor_features: FormatFeatureFlags2,
+    pub block_u64k_tiling_tensor_features: FormatFeatureFlags2,
+    pub _marker: PhantomData<&'a ()>,
+}
+impl Default for TensorExplicitTilingFormatPropertiesARM<'_> {
+    fn default() -> Self {
+        // SAFETY: zero is a value of every member: numbers, null pointers and handles.
+        let zero: Self = unsafe { core::mem::zeroed() };
+        Self { s_type: Self::STRUCTURE_TYPE, ..zero }
+    }
+}
+// SAFETY: the members are those of vk.xml, in order.
+unsafe impl TaggedStructure for TensorExplicitTilingFormatPropertiesARM<'_> {
+    const STRUCTURE_TYPE: StructureType = StructureType::from_raw(1000565000);
+}
+unsafe impl Send for TensorExplicitTilingFormatPropertiesARM<'_> {}
+unsafe impl Sync for TensorExplicitTilingFormatPropertiesARM<'_> {}
+#[doc = "<https://registry.khronos.org/vulkan/specs/latest/man/html/VkTensorRollingBackingCreateInfoARM.html>"]
+#[repr(C)]
+#[derive(Copy, Clone)]
+pub struct TensorRollingBackingCreateInfoARM<'a> {
+    pub s_type: StructureType,
+    pub p_next: *const c_void,
+    pub wraps: [u32; 4],
+    pub _marker: PhantomData<&'a ()>,
+}
+impl Default for TensorRollingBackingCreateInfoARM<'_> {
+    fn default() -> Self {
+        // SAFETY: zero is a value of every member: numbers, null pointers and handles.
+        let zero: Self = unsafe { core::mem::zeroed() };
+        Self { s_type: Self::STRUCTURE_TYPE, ..zero }
+    }
+}
+// SAFETY: the members are those of vk.xml, in order.
+unsafe impl TaggedStructure for TensorRollingBackingCreateInfoARM<'_> {
+    const STRUCTURE_TYPE: StructureType = StructureType::from_raw(1000565001);
+}
+unsafe impl Send for TensorRollingBackingCreateInfoARM<'_> {}
+unsafe impl Sync for TensorRollingBackingCreateInfoARM<'_> {}
 pub type ImageSubresource2<'a> = ash::vk::ImageSubresource2EXT<'a>;
 pub type SubresourceLayout2<'a> = ash::vk::SubresourceLayout2EXT<'a>;
 pub type PhysicalDevicePipelineRobustnessFeatures<'a> =
@@ -3434,6 +3666,28 @@ unsafe impl TaggedStructure for DataGraphPipelineResourceInfoARM<'_> {
 }
 unsafe impl Send for DataGraphPipelineResourceInfoARM<'_> {}
 unsafe impl Sync for DataGraphPipelineResourceInfoARM<'_> {}
+#[doc = "<https://registry.khronos.org/vulkan/specs/latest/man/html/VkDataGraphPipelineResourceInfoImageLayoutARM.html>"]
+#[repr(C)]
+#[derive(Copy, Clone)]
+pub struct DataGraphPipelineResourceInfoImageLayoutARM<'a> {
+    pub s_type: StructureType,
+    pub p_next: *const c_void,
+    pub layout: ImageLayout,
+    pub _marker: PhantomData<&'a ()>,
+}
+impl Default for DataGraphPipelineResourceInfoImageLayoutARM<'_> {
+    fn default() -> Self {
+        // SAFETY: zero is a value of every member: numbers, null pointers and handles.
+        let zero: Self = unsafe { core::mem::zeroed() };
+        Self { s_type: Self::STRUCTURE_TYPE, ..zero }
+    }
+}
+// SAFETY: the members are those of vk.xml, in order.
+unsafe impl TaggedStructure for DataGraphPipelineResourceInfoImageLayoutARM<'_> {
+    const STRUCTURE_TYPE: StructureType = StructureType::from_raw(1000631006);
+}
+unsafe impl Send for DataGraphPipelineResourceInfoImageLayoutARM<'_> {}
+unsafe impl Sync for DataGraphPipelineResourceInfoImageLayoutARM<'_> {}
 #[doc = "<https://registry.khronos.org/vulkan/specs/latest/man/html/VkDataGraphPipelineCompilerControlCreateInfoARM.html>"]
 #[repr(C)]
 #[derive(Copy, Clone)]
@@ -5095,6 +5349,202 @@ unsafe impl TaggedStructure for QueueFamilyDataGraphTOSAPropertiesARM<'_> {
 }
 unsafe impl Send for QueueFamilyDataGraphTOSAPropertiesARM<'_> {}
 unsafe impl Sync for QueueFamilyDataGraphTOSAPropertiesARM<'_> {}
+#[doc = "<https://registry.khronos.org/vulkan/specs/latest/man/html/VkDataGraphPipelineSingleNodeConnectionARM.html>"]
+#[repr(C)]
+#[derive(Copy, Clone)]
+pub struct DataGraphPipelineSingleNodeConnectionARM<'a> {
+    pub s_type: StructureType,
+    pub p_next: *mut c_void,
+    pub set: u32,
+    pub binding: u32,
+    pub connection: DataGraphPipelineNodeConnectionTypeARM,
+    pub _marker: PhantomData<&'a ()>,
+}
+impl Default for DataGraphPipelineSingleNodeConnectionARM<'_> {
+    fn default() -> Self {
+        // SAFETY: zero is a value of every member: numbers, null pointers and handles.
+        let zero: Self = unsafe { core::mem::zeroed() };
+        Self { s_type: Self::STRUCTURE_TYPE, ..zero }
+    }
+}
+// SAFETY: the members are those of vk.xml, in order.
+unsafe impl TaggedStructure for DataGraphPipelineSingleNodeConnectionARM<'_> {
+    const STRUCTURE_TYPE: StructureType = StructureType::from_raw(1000631008);
+}
+unsafe impl Send for DataGraphPipelineSingleNodeConnectionARM<'_> {}
+unsafe impl Sync for DataGraphPipelineSingleNodeConnectionARM<'_> {}
+#[doc = "<https://registry.khronos.org/vulkan/specs/latest/man/html/VkPhysicalDeviceDataGraphOpticalFlowFeaturesARM.html>"]
+#[repr(C)]
+#[derive(Copy, Clone)]
+pub struct PhysicalDeviceDataGraphOpticalFlowFeaturesARM<'a> {
+    pub s_type: StructureType,
+    pub p_next: *mut c_void,
+    pub data_graph_optical_flow: Bool32,
+    pub _marker: PhantomData<&'a ()>,
+}
+impl Default for PhysicalDeviceDataGraphOpticalFlowFeaturesARM<'_> {
+    fn default() -> Self {
+        // SAFETY: zero is a value of every member: numbers, null pointers and handles.
+        let zero: Self = unsafe { core::mem::zeroed() };
+        Self { s_type: Self::STRUCTURE_TYPE, ..zero }
+    }
+}
+// SAFETY: the members are those of vk.xml, in order.
+unsafe impl TaggedStructure for PhysicalDeviceDataGraphOpticalFlowFeaturesARM<'_> {
+    const STRUCTURE_TYPE: StructureType = StructureType::from_raw(1000631000);
+}
+unsafe impl Send for PhysicalDeviceDataGraphOpticalFlowFeaturesARM<'_> {}
+unsafe impl Sync for PhysicalDeviceDataGraphOpticalFlowFeaturesARM<'_> {}
+#[doc = "<https://registry.khronos.org/vulkan/specs/latest/man/html/VkQueueFamilyDataGraphOpticalFlowPropertiesARM.html>"]
+#[repr(C)]
+#[derive(Copy, Clone)]
+pub struct QueueFamilyDataGraphOpticalFlowPropertiesARM<'a> {
+    pub s_type: StructureType,
+    pub p_next: *mut c_void,
+    pub supported_output_grid_sizes: DataGraphOpticalFlowGridSizeFlagsARM,
+    pub supported_hint_grid_sizes: DataGraphOpticalFlowGridSizeFlagsARM,
+    pub hint_supported: Bool32,
+    pub cost_supported: Bool32,
+    pub min_width: u32,
+    pub min_height: u32,
+    pub max_width: u32,
+    pub max_height: u32,
+    pub _marker: PhantomData<&'a ()>,
+}
+impl Default for QueueFamilyDataGraphOpticalFlowPropertiesARM<'_> {
+    fn default() -> Self {
+        // SAFETY: zero is a value of every member: numbers, null pointers and handles.
+        let zero: Self = unsafe { core::mem::zeroed() };
+        Self { s_type: Self::STRUCTURE_TYPE, ..zero }
+    }
+}
+// SAFETY: the members are those of vk.xml, in order.
+unsafe impl TaggedStructure for QueueFamilyDataGraphOpticalFlowPropertiesARM<'_> {
+    const STRUCTURE_TYPE: StructureType = StructureType::from_raw(1000631001);
+}
+unsafe impl Send for QueueFamilyDataGraphOpticalFlowPropertiesARM<'_> {}
+unsafe impl Sync for QueueFamilyDataGraphOpticalFlowPropertiesARM<'_> {}
+#[doc = "<https://registry.khronos.org/vulkan/specs/latest/man/html/VkDataGraphOpticalFlowImageFormatInfoARM.html>"]
+#[repr(C)]
+#[derive(Copy, Clone)]
+pub struct DataGraphOpticalFlowImageFormatInfoARM<'a> {
+    pub s_type: StructureType,
+    pub p_next: *const c_void,
+    pub usage: DataGraphOpticalFlowImageUsageFlagsARM,
+    pub _marker: PhantomData<&'a ()>,
+}
+impl Default for DataGraphOpticalFlowImageFormatInfoARM<'_> {
+    fn default() -> Self {
+        // SAFETY: zero is a value of every member: numbers, null pointers and handles.
+        let zero: Self = unsafe { core::mem::zeroed() };
+        Self { s_type: Self::STRUCTURE_TYPE, ..zero }
+    }
+}
+// SAFETY: the members are those of vk.xml, in order.
+unsafe impl TaggedStructure for DataGraphOpticalFlowImageFormatInfoARM<'_> {
+    const STRUCTURE_TYPE: StructureType = StructureType::from_raw(1000631003);
+}
+unsafe impl Send for DataGraphOpticalFlowImageFormatInfoARM<'_> {}
+unsafe impl Sync for DataGraphOpticalFlowImageFormatInfoARM<'_> {}
+#[doc = "<https://registry.khronos.org/vulkan/specs/latest/man/html/VkDataGraphOpticalFlowImageFormatPropertiesARM.html>"]
+#[repr(C)]
+#[derive(Copy, Clone)]
+pub struct DataGraphOpticalFlowImageFormatPropertiesARM<'a> {
+    pub s_type: StructureType,
+    pub p_next: *mut c_void,
+    pub format: Format,
+    pub _marker: PhantomData<&'a ()>,
+}
+impl Default for DataGraphOpticalFlowImageFormatPropertiesARM<'_> {
+    fn default() -> Self {
+        // SAFETY: zero is a value of every member: numbers, null pointers and handles.
+        let zero: Self = unsafe { core::mem::zeroed() };
+        Self { s_type: Self::STRUCTURE_TYPE, ..zero }
+    }
+}
+// SAFETY: the members are those of vk.xml, in order.
+unsafe impl TaggedStructure for DataGraphOpticalFlowImageFormatPropertiesARM<'_> {
+    const STRUCTURE_TYPE: StructureType = StructureType::from_raw(1000631004);
+}
+unsafe impl Send for DataGraphOpticalFlowImageFormatPropertiesARM<'_> {}
+unsafe impl Sync for DataGraphOpticalFlowImageFormatPropertiesARM<'_> {}
+#[doc = "<https://registry.khronos.org/vulkan/specs/latest/man/html/VkDataGraphPipelineSingleNodeCreateInfoARM.html>"]
+#[repr(C)]
+#[derive(Copy, Clone)]
+pub struct DataGraphPipelineSingleNodeCreateInfoARM<'a> {
+    pub s_type: StructureType,
+    pub p_next: *mut c_void,
+    pub node_type: DataGraphPipelineNodeTypeARM,
+    pub connection_count: u32,
+    pub p_connections: *const DataGraphPipelineSingleNodeConnectionARM<'a>,
+    pub _marker: PhantomData<&'a ()>,
+}
+impl Default for DataGraphPipelineSingleNodeCreateInfoARM<'_> {
+    fn default() -> Self {
+        // SAFETY: zero is a value of every member: numbers, null pointers and handles.
+        let zero: Self = unsafe { core::mem::zeroed() };
+        Self { s_type: Self::STRUCTURE_TYPE, ..zero }
+    }
+}
+// SAFETY: the members are those of vk.xml, in order.
+unsafe impl TaggedStructure for DataGraphPipelineSingleNodeCreateInfoARM<'_> {
+    const STRUCTURE_TYPE: StructureType = StructureType::from_raw(1000631007);
+}
+unsafe impl Send for DataGraphPipelineSingleNodeCreateInfoARM<'_> {}
+unsafe impl Sync for DataGraphPipelineSingleNodeCreateInfoARM<'_> {}
+#[doc = "<https://registry.khronos.org/vulkan/specs/latest/man/html/VkDataGraphPipelineOpticalFlowCreateInfoARM.html>"]
+#[repr(C)]
+#[derive(Copy, Clone)]
+pub struct DataGraphPipelineOpticalFlowCreateInfoARM<'a> {
+    pub s_type: StructureType,
+    pub p_next: *mut c_void,
+    pub width: u32,
+    pub height: u32,
+    pub image_format: Format,
+    pub flow_vector_format: Format,
+    pub cost_format: Format,
+    pub output_grid_size: DataGraphOpticalFlowGridSizeFlagsARM,
+    pub hint_grid_size: DataGraphOpticalFlowGridSizeFlagsARM,
+    pub performance_level: DataGraphOpticalFlowPerformanceLevelARM,
+    pub flags: DataGraphOpticalFlowCreateFlagsARM,
+    pub _marker: PhantomData<&'a ()>,
+}
+impl Default for DataGraphPipelineOpticalFlowCreateInfoARM<'_> {
+    fn default() -> Self {
+        // SAFETY: zero is a value of every member: numbers, null pointers and handles.
+        let zero: Self = unsafe { core::mem::zeroed() };
+        Self { s_type: Self::STRUCTURE_TYPE, ..zero }
+    }
+}
+// SAFETY: the members are those of vk.xml, in order.
+unsafe impl TaggedStructure for DataGraphPipelineOpticalFlowCreateInfoARM<'_> {
+    const STRUCTURE_TYPE: StructureType = StructureType::from_raw(1000631002);
+}
+unsafe impl Send for DataGraphPipelineOpticalFlowCreateInfoARM<'_> {}
+unsafe impl Sync for DataGraphPipelineOpticalFlowCreateInfoARM<'_> {}
+#[doc = "<https://registry.khronos.org/vulkan/specs/latest/man/html/VkDataGraphPipelineOpticalFlowDispatchInfoARM.html>"]
+#[repr(C)]
+#[derive(Copy, Clone)]
+pub struct DataGraphPipelineOpticalFlowDispatchInfoARM<'a> {
+    pub s_type: StructureType,
+    pub p_next: *mut c_void,
+    pub flags: DataGraphOpticalFlowExecuteFlagsARM,
+    pub mean_flow_l1_norm_hint: u32,
+    pub _marker: PhantomData<&'a ()>,
+}
+impl Default for DataGraphPipelineOpticalFlowDispatchInfoARM<'_> {
+    fn default() -> Self {
+        // SAFETY: zero is a value of every member: numbers, null pointers and handles.
+        let zero: Self = unsafe { core::mem::zeroed() };
+        Self { s_type: Self::STRUCTURE_TYPE, ..zero }
+    }
+}
+// SAFETY: the members are those of vk.xml, in order.
+unsafe impl TaggedStructure for DataGraphPipelineOpticalFlowDispatchInfoARM<'_> {
+    const STRUCTURE_TYPE: StructureType = StructureType::from_raw(1000631005);
+}
+unsafe impl Send for DataGraphPipelineOpticalFlowDispatchInfoARM<'_> {}
+unsafe impl Sync for DataGraphPipelineOpticalFlowDispatchInfoARM<'_> {}
 
 // Values that newer versions and extensions add to enums of ash, under their C names without VK_.
 pub const STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_4_FEATURES: StructureType = StructureType::from_raw(55);
@@ -5248,6 +5698,36 @@ pub const STRUCTURE_TYPE_DATA_GRAPH_PIPELINE_CONSTANT_TENSOR_SEMI_STRUCTURED_SPA
     StructureType = StructureType::from_raw(1000507015);
 pub const STRUCTURE_TYPE_QUEUE_FAMILY_DATA_GRAPH_TOSA_PROPERTIES_ARM: StructureType =
     StructureType::from_raw(1000508000);
+pub const STRUCTURE_TYPE_DATA_GRAPH_PIPELINE_NEURAL_STATISTICS_CREATE_INFO_ARM: StructureType =
+    StructureType::from_raw(1000676000);
+pub const STRUCTURE_TYPE_DATA_GRAPH_PIPELINE_SESSION_NEURAL_STATISTICS_CREATE_INFO_ARM: StructureType =
+    StructureType::from_raw(1000676001);
+pub const STRUCTURE_TYPE_PHYSICAL_DEVICE_DATA_GRAPH_NEURAL_ACCELERATOR_STATISTICS_FEATURES_ARM:
+    StructureType = StructureType::from_raw(1000676002);
+pub const STRUCTURE_TYPE_PHYSICAL_DEVICE_DATA_GRAPH_OPTICAL_FLOW_FEATURES_ARM: StructureType =
+    StructureType::from_raw(1000631000);
+pub const STRUCTURE_TYPE_QUEUE_FAMILY_DATA_GRAPH_OPTICAL_FLOW_PROPERTIES_ARM: StructureType =
+    StructureType::from_raw(1000631001);
+pub const STRUCTURE_TYPE_DATA_GRAPH_OPTICAL_FLOW_IMAGE_FORMAT_INFO_ARM: StructureType =
+    StructureType::from_raw(1000631003);
+pub const STRUCTURE_TYPE_DATA_GRAPH_OPTICAL_FLOW_IMAGE_FORMAT_PROPERTIES_ARM: StructureType =
+    StructureType::from_raw(1000631004);
+pub const STRUCTURE_TYPE_DATA_GRAPH_PIPELINE_OPTICAL_FLOW_DISPATCH_INFO_ARM: StructureType =
+    StructureType::from_raw(1000631005);
+pub const STRUCTURE_TYPE_DATA_GRAPH_PIPELINE_OPTICAL_FLOW_CREATE_INFO_ARM: StructureType =
+    StructureType::from_raw(1000631002);
+pub const STRUCTURE_TYPE_DATA_GRAPH_PIPELINE_RESOURCE_INFO_IMAGE_LAYOUT_ARM: StructureType =
+    StructureType::from_raw(1000631006);
+pub const STRUCTURE_TYPE_DATA_GRAPH_PIPELINE_SINGLE_NODE_CREATE_INFO_ARM: StructureType =
+    StructureType::from_raw(1000631007);
+pub const STRUCTURE_TYPE_DATA_GRAPH_PIPELINE_SINGLE_NODE_CONNECTION_ARM: StructureType =
+    StructureType::from_raw(1000631008);
+pub const FORMAT_FEATURE_2_DATA_GRAPH_OPTICAL_FLOW_IMAGE_BIT_ARM: FormatFeatureFlags2 =
+    FormatFeatureFlags2::from_raw(72057594037927936);
+pub const FORMAT_FEATURE_2_DATA_GRAPH_OPTICAL_FLOW_VECTOR_BIT_ARM: FormatFeatureFlags2 =
+    FormatFeatureFlags2::from_raw(144115188075855872);
+pub const FORMAT_FEATURE_2_DATA_GRAPH_OPTICAL_FLOW_COST_BIT_ARM: FormatFeatureFlags2 =
+    FormatFeatureFlags2::from_raw(288230376151711744);
 pub const STRUCTURE_TYPE_PHYSICAL_DEVICE_PERFORMANCE_COUNTERS_BY_REGION_FEATURES_ARM: StructureType =
     StructureType::from_raw(1000605000);
 pub const STRUCTURE_TYPE_PHYSICAL_DEVICE_PERFORMANCE_COUNTERS_BY_REGION_PROPERTIES_ARM: StructureType =
@@ -5277,6 +5757,10 @@ pub const STRUCTURE_TYPE_SHADER_INSTRUMENTATION_METRIC_DESCRIPTION_ARM: Structur
     StructureType::from_raw(1000607003);
 pub const SHADER_CREATE_INSTRUMENT_SHADER_BIT_ARM: ShaderCreateFlagsEXT =
     ShaderCreateFlagsEXT::from_raw(2048);
+pub const STRUCTURE_TYPE_TENSOR_EXPLICIT_TILING_FORMAT_PROPERTIES_ARM: StructureType =
+    StructureType::from_raw(1000565000);
+pub const STRUCTURE_TYPE_TENSOR_ROLLING_BACKING_CREATE_INFO_ARM: StructureType =
+    StructureType::from_raw(1000565001);
 pub const STRUCTURE_TYPE_TENSOR_CREATE_INFO_ARM: StructureType = StructureType::from_raw(1000460000);
 pub const STRUCTURE_TYPE_TENSOR_VIEW_CREATE_INFO_ARM: StructureType = StructureType::from_raw(1000460001);
 pub const STRUCTURE_TYPE_BIND_TENSOR_MEMORY_INFO_ARM: StructureType = StructureType::from_raw(1000460002);

@@ -19,6 +19,7 @@ mod interlock;
 mod locations;
 mod loops;
 mod maintenance8;
+mod optical_flow;
 mod owned;
 mod packed;
 mod rates;
@@ -63,6 +64,7 @@ pub fn checks() -> Vec<Check> {
     all.extend(tensor_ways::checks());
     all.extend(packed::checks());
     all.extend(data_graph::checks());
+    all.extend(optical_flow::checks());
     all.extend(cooperative2::checks());
     all.extend(tile::checks());
     all.extend(ycbcr::checks());

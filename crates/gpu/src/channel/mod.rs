@@ -14,6 +14,7 @@ use crate::command::Frame;
 use crate::structure;
 use counters::bound::Spent;
 use counters::{Counts, Phase, Work};
+use graph::Plan;
 use machine::facts::Uses;
 use machine::lost::{Labels, Made, Title};
 use machine::time::Span;
@@ -92,6 +93,8 @@ pub struct Record {
     pub seen: Option<Box<Seen>>,
     /// What it reads and writes, for a capture.
     pub uses: Option<Box<Uses>>,
+    /// Of a data graph's dispatch, for the ledger.
+    pub graph: Option<Arc<Plan>>,
 }
 
 /// Of each phase.
@@ -282,6 +285,8 @@ pub struct Executed {
     told: Option<(String, (String, MadeBy))>,
     /// What it reads and writes, for a capture.
     pub uses: Option<Box<Uses>>,
+    /// A data graph, for the ledger.
+    pub graph: Option<Arc<Plan>>,
 }
 
 impl Executed {
@@ -381,13 +386,13 @@ impl Publisher {
     /// A workload has been executed. `names` gives its name and what made it; it is called if anybody wants to know.
     pub fn executed(&mut self, labels: &Labels, names: impl FnOnce() -> (String, MadeBy)) -> Executed {
         let number = self.number();
-        Executed { number, told: listening().then(|| (labels.joined(), names())), uses: None }
+        Executed { number, told: listening().then(|| (labels.joined(), names())), uses: None, graph: None }
     }
 
     /// It is known when it ran.
     pub fn publish(&mut self, executed: Executed, done: Done) {
         *self.total.lock() += done.counts;
-        let Executed { number, told, uses } = executed;
+        let Executed { number, told, uses, graph } = executed;
         let Some((label, (name, made_by))) = told else { return };
         let [binning, main] = done.phases.unwrap_or_default();
         let span = done.phases.map_or(done.span, |_| Span { begin: binning.begin, end: main.end });
@@ -408,6 +413,7 @@ impl Publisher {
             counts: *done.counts,
             seen: done.seen,
             uses,
+            graph,
         });
     }
 
@@ -436,6 +442,7 @@ impl Publisher {
             counts,
             seen: None,
             uses: None,
+            graph: None,
         });
     }
 

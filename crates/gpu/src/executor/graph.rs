@@ -4,10 +4,9 @@ use super::later::Asks;
 use super::{Executor, done};
 use crate::channel::{MadeBy, WorkloadKind};
 use crate::exclusive;
-use crate::graphs::{GraphDispatch, Threads};
+use crate::graphs::{Failed, GraphDispatch};
 use counters::{Curve, Phase, cost};
-use graph::Stop;
-use machine::count::{self, Moved};
+use machine::count;
 use machine::facts::how;
 use machine::lost::{Told, Why};
 use machine::time::Ahead;
@@ -16,44 +15,38 @@ use schedule::What;
 impl Executor {
     pub(super) fn graph(&mut self, d: &GraphDispatch) {
         let _turn = exclusive::shared();
-        let (shared, plan) = (self.shared.clone(), &d.pipeline.plan);
-        let connected = d.connected(&shared);
-        let [inputs, outputs] = match connected {
-            Ok(tensors) => tensors,
-            Err(why) => {
+        let shared = self.shared.clone();
+        let accessed = match d.run(&shared) {
+            Ok(accessed) => accessed,
+            Err(Failed::Told(why)) => {
                 return shared
                     .report
                     .error(&format!("{}: vkCmdDispatchDataGraphARM: {why}; it does nothing", self.place));
             }
-        };
-        let ran = plan.run(&inputs, &outputs, &d.room(), &Threads(&shared), &|| shared.hub.stops());
-        match ran {
-            Ok(()) | Err(Stop::Asked) => {}
-            Err(Stop::Connections) => {
-                return shared.report.error(&format!(
-                    "{}: vkCmdDispatchDataGraphARM: the session has no memory; it does nothing",
-                    self.place
-                ));
-            }
-            Err(Stop::Memory) => {
-                let line = format!(
-                    "device fault: {}: a data graph: {}; the device is lost",
-                    self.place,
-                    Stop::Memory
-                );
+            Err(Failed::Lost(why)) => {
+                let line = format!("device fault: {}: a data graph: {why}; the device is lost", self.place);
                 return shared.fault(Told { line, why: Why::Other });
             }
+        };
+        if let Some(h) = &mut self.hazards {
+            h.graph(d, &accessed, &self.place);
         }
         let model = shared.model;
-        let moved = plan.traffic();
-        let moved = Moved { read: moved[0], written: moved[1] };
-        if let Some(mut l2) = shared.l2() {
-            l2.stream((moved.read + moved.written).div_ceil(counters::model::LINE));
+        let costs = d.costs();
+        if let Some(s) = &d.statistics {
+            s.write(&costs, model);
         }
-        let counts = count::transfer(moved, [0; 2]);
+        let mut all = graph::Cost::default();
+        costs.into_iter().for_each(|c| all += c);
+        if let Some(mut l2) = shared.l2() {
+            l2.stream((all.read + all.written).div_ceil(counters::model::LINE));
+        }
+        let counts = count::graph(&all);
         let job = cost::compute(&counts, self.cores);
-        let names = || (format!("data graph {}", d.pipeline.title.entries()), MadeBy::default());
+        let title = &d.pipeline.title;
+        let names = || (format!("data graph {}", title.entries()), MadeBy::of(std::slice::from_ref(title)));
         let mut executed = self.publisher.executed(self.place.labels(), names);
+        executed.graph = Some(d.pipeline.plan.clone());
         executed.uses = self.uses(|_, to| to.anything |= how::COMPUTE_READ | how::COMPUTE_WRITE);
         self.job(
             counts,

@@ -7,6 +7,7 @@
 
 mod attachments;
 mod draws;
+mod graphs;
 pub mod host;
 mod pass;
 pub mod presents;
@@ -294,11 +295,15 @@ impl Tracker {
         }
     }
 
+    fn unfollowed(&self) {
+        FOUND.unfollowed.fetch_add(1, Relaxed);
+    }
+
     /// A command accesses some bytes.
     fn touch(&self, new: &Access, bytes: &[Range<u64>]) -> Vec<Told> {
         let mut found = vec![];
         if bytes.len() > MOST_RANGES {
-            FOUND.unfollowed.fetch_add(1, Relaxed);
+            self.unfollowed();
             return found;
         }
         self.hazards().host.lock().touched(new, bytes);

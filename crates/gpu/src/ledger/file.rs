@@ -1,5 +1,6 @@
 //! The ledger's files: `TUFF_COUNTERS`'s, and a capture's, which has more of the same shape (docs/capture.md).
 
+use super::graphs::{self, Operator};
 use super::steps::Kept;
 use super::structures::{self, Told};
 use super::{FACTS, FILE, PICTURES, Queue, Row, Run, SCHEDULE, facts};
@@ -52,6 +53,8 @@ struct Workload<'a> {
     end_ns: u64,
     elapsed_ns: u64,
     jobs: Vec<Job>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    operators: Vec<Operator>,
     counters: Counters<'a>,
 }
 
@@ -358,6 +361,7 @@ pub(super) fn json(
                     end_ns: r.span.end,
                     elapsed_ns: r.elapsed,
                     jobs: jobs(&r.counts, &r.spent, Some(&r.bounds), None, r.key.kind),
+                    operators: r.graph.as_deref().map(graphs::operators).unwrap_or_default(),
                     counters: Counters { counts: &r.counts, zeros: false },
                 });
             }

@@ -15,6 +15,7 @@ use crate::record;
 use crate::structure::Command;
 use counters::bound::{Bounds, Spent};
 use counters::{Counts, Phase};
+use graph::Plan;
 use machine::facts::Uses;
 use machine::time::Span;
 use parking_lot::Mutex;
@@ -25,6 +26,7 @@ use std::sync::{Arc, LazyLock};
 
 mod facts;
 mod file;
+mod graphs;
 mod steps;
 mod structures;
 
@@ -54,6 +56,8 @@ struct Row {
     seen: Option<(Arc<Record>, usize)>,
     /// The same of the one that took longest, whose facts are kept.
     longest: Option<(Arc<Record>, usize)>,
+    /// Of dispatches of a data graph.
+    graph: Option<Arc<Plan>>,
 }
 
 /// A workload, each time that it ran.
@@ -84,6 +88,7 @@ impl Row {
             spent: Default::default(),
             seen: None,
             longest: None,
+            graph: None,
         }
     }
 
@@ -208,6 +213,9 @@ impl Listener for Ledger {
                 q.rows.len() - 1
             });
             q.rows[at].add(r.span, &r.counts, &r.spent);
+            if r.graph.is_some() {
+                q.rows[at].graph = r.graph.clone();
+            }
             q.batch += &r.counts;
             if settings::get().capture.is_some() {
                 q.capture(at, r);

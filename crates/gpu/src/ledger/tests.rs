@@ -30,6 +30,7 @@ fn batches_belong_to_the_frames_that_the_application_says_or_presents() {
             counts,
             seen: None,
             uses: None,
+            graph: None,
         })
     };
     let work = |n, frame, counted, ends| {

@@ -1,20 +1,24 @@
 //! Convolutions: as products of a panel of windows and of the weights, but for those that go by channel.
 
-use super::product::{EXACT, Number, PANEL, Packed, Sum};
+use super::product::{EXACT, Number, PANEL, Packed, Sum, forms};
 use super::{Check, Rule, Run, need, room, steps};
 use crate::plan::Stop;
 use crate::table::code as c;
-use crate::types::{F8, FLOAT, Type, round};
+use crate::types::{F8, FLOAT, Type, Wide, round};
 use crate::view::View;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 /// Kernels, strides and paddings of at most so much (TOSA's level 8K).
 const MOST: i64 = 8192;
 
-/// Output channels of a convolution by channel that are computed at once.
+/// Outputs of a place that a convolution by channel computes at once, if those of one channel are no more.
 const BLOCK: usize = 256;
 
-/// Bytes of a thread's panel at most.
-const MAX_PANEL: u64 = 1 << 24;
+/// Elements of a row that a thread of such a convolution holds, where a channel's are no more.
+const MAX_ROW: usize = 1 << 20;
+
+/// Products of a sum at most: a thread's panel has so many elements of each row.
+const MAX_DEPTH: u64 = 1 << 18;
 
 /// Whether an accumulator is one of those that the elements may have.
 pub(crate) fn accumulator(k: &Check, i: usize, ty: Type) -> Rule {
@@ -133,7 +137,7 @@ pub(crate) fn check(k: &Check) -> Rule {
 
 /// Whether a panel of products so deep fits a thread's memory.
 pub(crate) fn fits_panel(depth: u64) -> Rule {
-    need(depth * PANEL as u64 * 8 <= MAX_PANEL, || format!("sums of {depth} products are not supported"))
+    need(depth <= MAX_DEPTH, || format!("sums of {depth} products are not supported"))
 }
 
 pub(crate) fn check_transpose(k: &Check) -> Rule {
@@ -211,11 +215,12 @@ fn product<T: Number, S: Sum>(r: &Run, chunk: usize) -> Result<(), Stop> {
     let kernel: Vec<usize> = (0..axes).map(|a| weight.dim(1 + a)).collect();
     let taps = kernel.iter().product::<usize>();
     let depth = taps * channels;
+    let positions: Vec<[usize; 4]> = (0..taps).map(|tap| unravel(tap, &kernel)).collect();
     let mut right = Packed::<T>::new(depth, weight.dim(0))?;
     let mut column = room::<T>(depth)?;
+    let padded = right.depth;
     for o in 0..weight.dim(0) {
-        for (tap, row) in column.chunks_exact_mut(channels).enumerate() {
-            let at = unravel(tap, &kernel);
+        for (at, row) in positions.iter().zip(column.chunks_exact_mut(channels)) {
             let offset: u64 = (0..axes).map(|a| at[a] as u64 * weight.strides[1 + a]).sum();
             weight.read(o as u64 * weight.strides[0] + offset, row);
             row.iter_mut().for_each(|v| *v = *v + weight_zero);
@@ -226,11 +231,10 @@ fn product<T: Number, S: Sum>(r: &Run, chunk: usize) -> Result<(), Stop> {
     let count = places.iter().product::<usize>();
     r.pool.run(count.div_ceil(PANEL) as u64, &|task| {
         let first = task as usize * PANEL;
-        let mut panel = vec![T::default(); PANEL * depth];
-        for (i, window) in panel.chunks_exact_mut(depth).enumerate().take(count - first) {
+        let mut panel = vec![T::default(); PANEL * padded];
+        for (i, window) in panel.chunks_exact_mut(padded).enumerate().take(count - first) {
             let o = unravel(first + i, &places);
-            for (tap, row) in window.chunks_exact_mut(channels).enumerate() {
-                let at = unravel(tap, &kernel);
+            for (at, row) in positions.iter().zip(window.chunks_exact_mut(channels)) {
                 let mut offset = Some(o[0] as u64 * input.strides[0]);
                 for a in 0..axes {
                     let i = w.source(a, o[1 + a], at[a], input.dim(1 + a));
@@ -242,15 +246,11 @@ fn product<T: Number, S: Sum>(r: &Run, chunk: usize) -> Result<(), Stop> {
                 }
             }
         }
-        right.multiply(&panel, chunk.min(depth), |i, column, sums: &[S]| {
-            if first + i < count {
-                let o = unravel(first + i, &places);
-                let at = out.at(&o[..=axes]) + (column * out.ty.bytes()) as u64;
-                let mut line = [S::default(); 8];
-                let line = &mut line[..sums.len()];
-                line.copy_from_slice(sums);
-                finish(out, at, line, &bias, column);
-            }
+        let rows = (count - first).min(PANEL);
+        right.multiply(&panel, rows, chunk.min(padded), &mut |i, column, sums: &mut [S]| {
+            let o = unravel(first + i, &places);
+            let at = out.at(&o[..=axes]) + (column * out.ty.bytes()) as u64;
+            finish(out, at, sums, &bias, column);
         });
     });
     Ok(())
@@ -258,52 +258,104 @@ fn product<T: Number, S: Sum>(r: &Run, chunk: usize) -> Result<(), Stop> {
 
 pub(crate) fn run(r: &Run) -> Result<(), Stop> {
     match r.operands[places(r.code()).input].ty {
-        Type::I8 => product::<f32, i64>(r, EXACT),
+        Type::I8 => product::<i16, i64>(r, EXACT),
         Type::I16 => product::<f64, i64>(r, usize::MAX),
         _ => product::<f32, f32>(r, usize::MAX),
     }
 }
 
+/// Adds the products of values and weights to sums; each value belongs to `many` of them.
+#[inline(always)]
+fn accumulate<T: Each>(sums: &mut [T], values: &[T], weights: &[T], many: usize) {
+    if many == 1 {
+        for ((sum, value), weight) in sums.iter_mut().zip(values).zip(weights) {
+            *sum = *sum + *value * *weight;
+        }
+        return;
+    }
+    for ((sums, value), weights) in sums.chunks_mut(many).zip(values).zip(weights.chunks(many)) {
+        for (sum, weight) in sums.iter_mut().zip(weights) {
+            *sum = *sum + *value * *weight;
+        }
+    }
+}
+
+/// What a channel's products are summed in.
+trait Each: Wide + std::ops::Mul<Output = Self> + std::ops::Add<Output = Self> {
+    fn sum(sums: &mut [Self], values: &[Self], weights: &[Self], many: usize);
+}
+
+macro_rules! each {
+    ($($ty:ident $name:ident)*) => {$(
+        forms! { $name(sums: &mut [$ty], values: &[$ty], weights: &[$ty], many: usize) = accumulate::<$ty> or <$ty> }
+        impl Each for $ty {
+            fn sum(sums: &mut [$ty], values: &[$ty], weights: &[$ty], many: usize) {
+                $name(sums, values, weights, many);
+            }
+        }
+    )*};
+}
+each! { f32 add_f32 i32 add_i32 i64 add_i64 }
+
 /// Each channel by itself: M outputs of each.
-fn by_channel<S: Sum + std::ops::Mul<Output = S>>(r: &Run) -> Result<(), Stop> {
+fn by_channel<T: Each, S: Sum>(r: &Run) -> Result<(), Stop> {
     let p = places(r.code());
     let (input, weight, out) = (&r.operands[p.input], &r.operands[p.weight], &r.results[0]);
     let bias: Vec<S> = r.operands[p.bias].all()?;
-    let [zero, weight_zero] = p.zeros.map(|i| S::of_int(-r.check.constants::<i64>(i)[0]));
+    let [zero, weight_zero] = p.zeros.map(|i| T::of_int(-r.check.constants::<i64>(i)[0]));
     // It has been checked.
     let Ok(w) = windows(&r.check) else { return Ok(()) };
-    let mut weights: Vec<S> = weight.all()?;
+    let mut weights: Vec<T> = weight.all()?;
     weights.iter_mut().for_each(|v| *v = *v + weight_zero);
     let (kernel, many, made) = ([weight.dim(0), weight.dim(1)], weight.dim(3), out.dim(3));
-    let places = [out.dim(0), out.dim(1), out.dim(2)];
-    r.pool.run((places[0] * places[1]) as u64, &|row| {
-        let mut values = [S::default(); BLOCK];
-        for x in 0..places[2] {
-            let o = unravel(row as usize * places[2] + x, &places);
-            for begin in (0..made).step_by(BLOCK) {
-                let n = (made - begin).min(BLOCK);
-                // Channels that the block's outputs are of.
-                let (from, to) = (begin / many, (begin + n - 1) / many + 1);
-                let mut sums = [S::default(); BLOCK];
-                for tap in 0..kernel[0] * kernel[1] {
-                    let at = [tap / kernel[1], tap % kernel[1]];
-                    let [iy, ix] = [0, 1].map(|a| w.source(a, o[1 + a], at[a], input.dim(1 + a)));
-                    let (Some(iy), Some(ix)) = (iy, ix) else { continue };
-                    input.read(input.at(&[o[0], iy, ix, from]), &mut values[..to - from]);
-                    let weights = &weights[tap * made + begin..][..n];
-                    for (i, (sum, weight)) in sums[..n].iter_mut().zip(weights).enumerate() {
-                        *sum = *sum + (values[(begin + i) / many - from] + zero) * *weight;
+    let (height, width) = (out.dim(1), out.dim(2));
+    // Channels that are computed at once, all outputs of each.
+    let step = (BLOCK / many).max(1).min((MAX_ROW / width.max(input.dim(2))).max(1));
+    let failed = AtomicBool::new(false);
+    r.pool.run((out.dim(0) * height) as u64, &|row| {
+        let (n, y) = (row as usize / height, row as usize % height);
+        let (Ok(mut sums), Ok(mut line)) = (room(width * step * many), room(input.dim(2) * step)) else {
+            return failed.store(true, Relaxed);
+        };
+        for from in (0..input.dim(3)).step_by(step) {
+            let count = step.min(input.dim(3) - from);
+            let (begin, size) = (from * many, count * many);
+            sums.fill(T::default());
+            for ky in 0..kernel[0] {
+                let Some(iy) = w.source(0, y, ky, input.dim(1)) else { continue };
+                for (ix, line) in line.chunks_exact_mut(count).enumerate().take(input.dim(2)) {
+                    input.read(input.at(&[n, iy, ix, from]), line);
+                    line.iter_mut().for_each(|v| *v = *v + zero);
+                }
+                for kx in 0..kernel[1] {
+                    let weights = &weights[(ky * kernel[1] + kx) * made + begin..][..size];
+                    for (x, sums) in sums.chunks_exact_mut(size).enumerate().take(width) {
+                        let Some(ix) = w.source(1, x, kx, input.dim(2)) else { continue };
+                        T::sum(sums, &line[ix * count..][..count], weights, many);
                     }
                 }
-                let at = out.at(&[o[0], o[1], o[2], begin]);
-                finish(out, at, &mut sums[..n], &bias, begin);
+            }
+            let mut made = [S::default(); BLOCK];
+            for (x, sums) in sums.chunks_exact(size).enumerate().take(width) {
+                for (i, sums) in sums.chunks(BLOCK).enumerate() {
+                    let (made, at) = (&mut made[..sums.len()], begin + i * BLOCK);
+                    made.iter_mut().zip(sums).for_each(|(l, s)| *l = S::of(*s));
+                    finish(out, out.at(&[n, y, x, at]), made, &bias, at);
+                }
             }
         }
     });
-    Ok(())
+    if failed.into_inner() { Err(Stop::Memory) } else { Ok(()) }
 }
 
 pub(crate) fn depthwise(r: &Run) -> Result<(), Stop> {
-    let of_floats = r.operands[places(r.code()).input].ty.is_float();
-    if of_floats { by_channel::<f32>(r) } else { by_channel::<i64>(r) }
+    let p = places(r.code());
+    let taps = (r.operands[p.weight].dim(0) * r.operands[p.weight].dim(1)) as u64;
+    // So many products of bytes less their zero points, or of 16 bits and bytes, fit 32 bits.
+    match r.operands[p.input].ty {
+        Type::I8 if taps <= EXACT as u64 => by_channel::<i32, i64>(r),
+        Type::I16 if taps <= 511 => by_channel::<i32, i64>(r),
+        Type::I8 | Type::I16 => by_channel::<i64, i64>(r),
+        _ => by_channel::<f32, f32>(r),
+    }
 }

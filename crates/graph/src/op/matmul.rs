@@ -43,15 +43,15 @@ fn product<T: Number, S: Sum>(r: &Run, chunk: usize) -> Result<(), Stop> {
         }
         r.pool.run(rows.div_ceil(PANEL) as u64, &|task| {
             let first = task as usize * PANEL;
-            let mut panel = vec![T::default(); PANEL * depth];
-            for (i, row) in panel.chunks_exact_mut(depth).enumerate().take(rows - first) {
+            let mut panel = vec![T::default(); PANEL * right.depth];
+            for (i, row) in panel.chunks_exact_mut(right.depth).enumerate().take(rows - first) {
+                let row = &mut row[..depth];
                 a.read(a.at(&[n, first + i]), row);
                 row.iter_mut().for_each(|v| *v = *v + T::of_int(-zero_a));
             }
-            right.multiply(&panel, chunk.min(depth), |i, column, sums: &[S]| {
-                if first + i < rows {
-                    out.write(out.at(&[n, first + i, column]), sums);
-                }
+            let wanted = (rows - first).min(PANEL);
+            right.multiply(&panel, wanted, chunk.min(right.depth), &mut |i, column, sums: &mut [S]| {
+                out.write(out.at(&[n, first + i, column]), sums);
             });
         });
     }
@@ -60,7 +60,7 @@ fn product<T: Number, S: Sum>(r: &Run, chunk: usize) -> Result<(), Stop> {
 
 pub(crate) fn run(r: &Run) -> Result<(), Stop> {
     match r.operands[0].ty {
-        Type::I8 => product::<f32, i64>(r, EXACT),
+        Type::I8 => product::<i16, i64>(r, EXACT),
         Type::I16 => product::<f64, i64>(r, usize::MAX),
         _ => product::<f32, f32>(r, usize::MAX),
     }

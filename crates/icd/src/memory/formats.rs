@@ -6,6 +6,7 @@ use crate::instance::extensions;
 use crate::instance::limits::MAX_SPARSE;
 use crate::instance::limits::{MAX_ALLOCATION, MAX_ARRAY_LAYERS, MAX_IMAGE_2D, MAX_IMAGE_3D, SAMPLE_COUNTS};
 use crate::instance::physical_device::{PhysicalDevice, external_memory};
+use gpu::graphs::flow::{COSTS, IMAGES, VECTORS};
 use texel::format::FormatInfo;
 use vk::{FormatFeatureFlags2 as F, ImageCreateFlags as C, ImageUsageFlags as U};
 
@@ -55,6 +56,9 @@ pub(crate) fn optimal(f: &FormatInfo) -> F {
     F::TRANSFER_SRC
         | F::TRANSFER_DST
         | drawn
+        | when(IMAGES.contains(&f.format), vk::FORMAT_FEATURE_2_DATA_GRAPH_OPTICAL_FLOW_IMAGE_BIT_ARM)
+        | when(f.format == VECTORS, vk::FORMAT_FEATURE_2_DATA_GRAPH_OPTICAL_FLOW_VECTOR_BIT_ARM)
+        | when(f.format == COSTS, vk::FORMAT_FEATURE_2_DATA_GRAPH_OPTICAL_FLOW_COST_BIT_ARM)
         | when(f.convertible(), CONVERSION)
         | F::HOST_IMAGE_TRANSFER_EXT
         | vk::FORMAT_FEATURE_2_COPY_IMAGE_INDIRECT_DST_BIT_KHR
@@ -112,6 +116,14 @@ pub(crate) fn get_physical_device_format_properties2(
     if let Some(mut t) = out.find::<vk::TensorFormatPropertiesARM>() {
         t.optimal_tiling_tensor_features = crate::memory::tensor::features(format);
         t.linear_tiling_tensor_features = t.optimal_tiling_tensor_features;
+    }
+    if let Some(mut t) = out.find::<vk::TensorExplicitTilingFormatPropertiesARM>() {
+        let features = crate::memory::tensor::features(format);
+        t.brick16_tiling_tensor_features = features;
+        t.brick8_tiling_tensor_features = features;
+        t.brick4_tiling_tensor_features = features;
+        t.block_u_tiling_tensor_features = features;
+        t.block_u64k_tiling_tensor_features = features;
     }
     crate::memory::drm::tell(info, &mut out);
     // Tiles resolve every format before they are stored.

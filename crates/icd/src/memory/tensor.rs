@@ -78,8 +78,60 @@ fn shape(call: &str, d: Option<In<vk::TensorDescriptionARM>>) -> Answer<Shape> {
     if d.usage.contains(vk::TensorUsageFlagsARM::IMAGE_ALIASING) {
         return Err(invalid(&format!("{call}: tensors that alias images are not supported")));
     }
-    let strides = (!d.p_strides.is_null() && d.tiling == vk::TensorTilingARM::LINEAR).then(|| d.strides());
+    use vk::TensorTilingARM as Tiling;
+    let blocks = [Tiling::BLOCK_U_INTERLEAVED, Tiling::BLOCK_U_INTERLEAVED_64K].contains(&d.tiling);
+    let bricks = [Tiling::BRICK_16_WIDE, Tiling::BRICK_8_WIDE, Tiling::BRICK_4_WIDE].contains(&d.tiling);
+    if !blocks && !bricks && ![Tiling::OPTIMAL, Tiling::LINEAR].contains(&d.tiling) {
+        return Err(invalid(&format!("{call}: there is no tiling {}", d.tiling.as_raw())));
+    }
+    if (blocks || bricks) && !d.p_strides.is_null() {
+        return Err(invalid(&format!("{call}: a tensor of explicit tiling has no strides")));
+    }
+    if blocks && d.dimensions().last().is_some_and(|n| *n > 4) {
+        return Err(invalid(&format!(
+            "{call}: blocks have at most four elements of the innermost dimension"
+        )));
+    }
+    let strides = (!d.p_strides.is_null() && d.tiling == Tiling::LINEAR).then(|| d.strides());
     Shape::new(d.format, d.dimensions(), strides).map_err(|why| invalid(&format!("{call}: {why}")))
+}
+
+/// Whether a rolling window follows the rules. All of the tensor has memory nevertheless, so that elements a window apart do not share it.
+fn check_rolling(info: In<vk::TensorCreateInfoARM>, shape: &Shape) -> Answer<()> {
+    use vk::TensorTilingARM as Tiling;
+    let Some(rolling) = info.find::<vk::TensorRollingBackingCreateInfoARM>() else { return Ok(()) };
+    let wrong = |why: &str| Err(invalid(&format!("vkCreateTensorARM: a rolling backing {why}")));
+    let tiling = info.description().map_or(Tiling::OPTIMAL, |d| d.tiling);
+    let brick = match tiling {
+        Tiling::LINEAR => 1,
+        Tiling::BRICK_16_WIDE => 16,
+        Tiling::BRICK_8_WIDE => 8,
+        Tiling::BRICK_4_WIDE => 4,
+        _ => return wrong("is of linear tensors and of bricks"),
+    };
+    let (dimensions, rank) = (&shape.dimensions, shape.dimensions.len());
+    let Some(wraps) = rolling.wraps.get(..rank) else { return wrong("has at most four dimensions") };
+    let mut uneven = false;
+    for (d, (wrap, n)) in wraps.iter().zip(dimensions).enumerate() {
+        let whole = wrap == n;
+        if *wrap == 0 || wrap > n || !whole && *wrap >= 1 << 16 {
+            return wrong(&format!("of {wrap} of {n} elements"));
+        }
+        if !whole && uneven && !wrap.is_power_of_two() {
+            return wrong("has a window that is no power of two within one that is none");
+        }
+        uneven |= !wrap.is_power_of_two();
+        // Bricks are not cut.
+        let unit = match rank - d {
+            1 if brick > 1 => (64 / brick / shape.element).max(1),
+            2 => brick,
+            _ => 1,
+        };
+        if !whole && !wrap.is_multiple_of(unit) {
+            return wrong(&format!("of {wrap} elements is no multiple of {unit}, of bricks"));
+        }
+    }
+    Ok(())
 }
 
 fn new(info: In<vk::TensorCreateInfoARM>) -> Answer<Tensor> {
@@ -87,6 +139,7 @@ fn new(info: In<vk::TensorCreateInfoARM>) -> Answer<Tensor> {
         return Err(invalid("vkCreateTensorARM: tensors of these flags are not supported"));
     }
     let shape = shape("vkCreateTensorARM", info.description())?;
+    check_rolling(info, &shape)?;
     let gpu = texel::buffer::Buffer::new(shape.bytes(), USAGE, Default::default());
     Ok(Tensor { gpu: Arc::new(gpu), shape: Arc::new(shape) })
 }

@@ -1,35 +1,75 @@
 //! VkDataGraphPipelineSessionARM: a pipeline with memory for intermediate values.
 
 use crate::base::answer::{Answer, created, invalid};
+use crate::base::debug::log_error;
 use crate::base::given::{Call, Doomed, Fill, In, List, Out};
 use crate::base::object::Object;
 use crate::device::Device;
 use crate::memory::{Memory, buffer};
 use crate::pipeline::{Pipeline, pipeline_data_graph};
+use gpu::graphs::flow::Past;
+use gpu::graphs::statistics::{self, Statistics};
 use graph::Plan;
 use std::sync::Arc;
+use texel::buffer::Buffer;
 use vk::DataGraphPipelineSessionBindPointARM as Point;
+use vk::NeuralAcceleratorStatisticsModeARM as Mode;
 
 pub struct DataGraphSession {
     pub(crate) plan: Arc<Plan>,
-    pub(crate) memory: Arc<texel::buffer::Buffer>,
+    pub(crate) memory: Arc<Buffer>,
+    pub(crate) statistics: Option<Statistics>,
+    pub(crate) past: Option<Arc<Past>>,
 }
 
 impl Object for DataGraphSession {
     type Handle = vk::DataGraphPipelineSessionARM;
 }
 
+impl DataGraphSession {
+    /// What memory is bound to; a graph without intermediate values needs none for them.
+    fn points(&self) -> impl Iterator<Item = (Point, &Arc<Buffer>)> {
+        let transient = (self.memory.size > 0).then_some((Point::TRANSIENT, &self.memory));
+        let past = self.past.iter().map(|p| (Point::OPTICAL_FLOW_CACHE, &p.memory));
+        let statistics = self.statistics.iter().map(|s| (Point::NEURAL_ACCELERATOR_STATISTICS, &s.memory));
+        transient.into_iter().chain(past).chain(statistics)
+    }
+
+    fn point(&self, point: Point) -> Option<&Arc<Buffer>> {
+        self.points().find(|p| p.0 == point).map(|p| p.1)
+    }
+}
+
+fn memory(bytes: u64) -> Arc<Buffer> {
+    Arc::new(Buffer::new(bytes, vk::BufferUsageFlags::STORAGE_BUFFER, Default::default()))
+}
+
 fn new(info: In<vk::DataGraphPipelineSessionCreateInfoARM>) -> Answer<DataGraphSession> {
     const CREATE: &str = "vkCreateDataGraphPipelineSessionARM";
-    if info.flags != vk::DataGraphPipelineSessionCreateFlagsARM::empty() {
-        return Err(invalid(&format!("{CREATE}: sessions of these flags are not supported")));
-    }
     let pipeline = info.object::<Pipeline>(info.data_graph_pipeline).ok_or(vk::Result::ERROR_UNKNOWN)?;
     let graph = pipeline_data_graph::of(pipeline.shared())
         .ok_or_else(|| invalid(&format!("{CREATE}: no pipeline of a data graph")))?;
-    let usage = vk::BufferUsageFlags::STORAGE_BUFFER;
-    let memory = texel::buffer::Buffer::new(graph.plan.bytes(), usage, Default::default());
-    Ok(DataGraphSession { plan: graph.plan.clone(), memory: Arc::new(memory) })
+    let cached = info.flags == vk::DataGraphPipelineSessionCreateFlagsARM::OPTICAL_FLOW_CACHE;
+    let flow = graph.flow.as_ref().filter(|_| cached);
+    if info.flags != vk::DataGraphPipelineSessionCreateFlagsARM::empty() && flow.is_none() {
+        return Err(invalid(&format!("{CREATE}: sessions of these flags are not supported")));
+    }
+    let mode = info.find::<vk::DataGraphPipelineSessionNeuralStatisticsCreateInfoARM>().map(|s| s.mode);
+    let of_nodes = match mode.filter(|m| *m != Mode::DISABLED) {
+        None => None,
+        Some(m) if m == Mode::STATISTICS0 || m == Mode::STATISTICS1 => Some(m == Mode::STATISTICS1),
+        Some(m) => return Err(invalid(&format!("{CREATE}: there is no mode {} of statistics", m.as_raw()))),
+    };
+    if mode.is_some() && !graph.counts {
+        return Err(invalid(&format!("{CREATE}: the pipeline was created without allowNeuralStatistics")));
+    }
+    let statistics = of_nodes
+        .map(|of_nodes| Statistics { memory: memory(statistics::bytes(&graph.plan, of_nodes)), of_nodes });
+    let past = flow.map(|node| {
+        let cells = node.flow.cells().iter().product::<usize>() as u64;
+        Arc::new(Past { memory: memory(4 * cells), is_there: Default::default() })
+    });
+    Ok(DataGraphSession { plan: graph.plan.clone(), memory: memory(graph.plan.bytes()), statistics, past })
 }
 
 pub(crate) fn create_data_graph_pipeline_session_arm(
@@ -41,22 +81,19 @@ pub(crate) fn create_data_graph_pipeline_session_arm(
 }
 
 pub(crate) fn destroy_data_graph_pipeline_session_arm(_: &Device, session: Doomed<DataGraphSession>) {
-    if let Some(s) = session.destroy()
-        && let Some(bound) = s.memory.bound.get()
-    {
-        bound.memory.released();
-    }
+    let Some(s) = session.destroy() else { return };
+    s.points().filter_map(|(_, m)| m.bound.get()).for_each(|bound| bound.memory.released());
 }
 
-/// A graph without intermediate values needs no memory.
 pub(crate) fn get_data_graph_pipeline_session_bind_point_requirements_arm(
     _: &Device,
     info: In<vk::DataGraphPipelineSessionBindPointRequirementsInfoARM>,
     out: List<vk::DataGraphPipelineSessionBindPointRequirementARM>,
 ) -> vk::Result {
     let Some(s) = info.object::<DataGraphSession>(info.session) else { return vk::Result::ERROR_UNKNOWN };
-    out.fill_with((s.plan.bytes() > 0) as usize, |mut o, _| {
-        o.bind_point = Point::TRANSIENT;
+    let points: Vec<Point> = s.points().map(|p| p.0).collect();
+    out.fill_with(points.len(), |mut o, i| {
+        o.bind_point = points[i];
         o.bind_point_type = vk::DataGraphPipelineSessionBindPointTypeARM::MEMORY;
         o.num_objects = 1;
     })
@@ -67,8 +104,12 @@ pub(crate) fn get_data_graph_pipeline_session_memory_requirements_arm(
     info: In<vk::DataGraphPipelineSessionMemoryRequirementsInfoARM>,
     out: Fill<vk::MemoryRequirements2>,
 ) {
-    if let Some(s) = info.object::<DataGraphSession>(info.session) {
-        buffer::require(s.memory.size, s.memory.usage, s.memory.flags, out);
+    let Some(s) = info.object::<DataGraphSession>(info.session) else { return };
+    match s.point(info.bind_point) {
+        Some(m) => buffer::require(m.size, m.usage, m.flags, out),
+        None => log_error(
+            "vkGetDataGraphPipelineSessionMemoryRequirementsARM: the session has no such bind point",
+        ),
     }
 }
 
@@ -84,11 +125,11 @@ fn bind(i: In<vk::BindDataGraphPipelineSessionMemoryInfoARM>) -> vk::Result {
     let (Some(s), Some(m)) = (i.object::<DataGraphSession>(i.session), i.object::<Memory>(i.memory)) else {
         return vk::Result::ERROR_UNKNOWN;
     };
-    if i.bind_point != Point::TRANSIENT || i.object_index != 0 {
+    let Some(memory) = s.point(i.bind_point).filter(|_| i.object_index == 0) else {
         return invalid(&format!("{BIND}: the session has no such bind point or object"));
-    }
+    };
     if !i.memory_offset.is_multiple_of(buffer::ALIGN) {
         return invalid(&format!("{BIND}: offset {} is no multiple of {}", i.memory_offset, buffer::ALIGN));
     }
-    buffer::place(BIND, &s.memory, m, i.memory_offset)
+    buffer::place(BIND, memory, m, i.memory_offset)
 }

@@ -6,6 +6,7 @@ pub(crate) mod create;
 pub(crate) mod data_graph_session;
 pub(crate) mod draw_settings;
 pub(crate) mod names;
+mod optical_flow;
 pub(crate) mod pipeline_binary;
 pub(crate) mod pipeline_cache;
 pub(crate) mod pipeline_compute;

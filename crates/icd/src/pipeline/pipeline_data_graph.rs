@@ -8,8 +8,9 @@ use crate::device::Device;
 use crate::instance::data_graph;
 use crate::pipeline::pipeline_cache::PipelineCache;
 use crate::pipeline::pipeline_layout::{self, Layout};
-use crate::pipeline::{self, Pipeline, PipelineKind, Shared, shader_module};
+use crate::pipeline::{self, Pipeline, PipelineKind, Shared, optical_flow, shader_module};
 use crate::sync::deferred_operation;
+use gpu::graphs::statistics::INFO;
 use gpu::graphs::{GraphPipeline, Slot};
 use graph::{Constant, Plan, Port};
 use machine::lost::Title;
@@ -181,6 +182,24 @@ fn create(cache: Option<&PipelineCache>, info: In<vk::DataGraphPipelineCreateInf
     }
     let layout =
         pipeline_layout::of_pipeline(info, info.layout, info.flags).ok_or(vk::Result::ERROR_UNKNOWN)?;
+    let counts = info.find::<vk::DataGraphPipelineNeuralStatisticsCreateInfoARM>();
+    let counts = counts.is_some_and(|c| c.allow_neural_statistics != vk::FALSE);
+    if let Some(node) = optical_flow::node(info, &layout)? {
+        let mut h = Hasher128::default();
+        optical_flow::hash(&node, &mut h);
+        let identifier = h.done();
+        let made = GraphPipeline {
+            plan: Arc::default(),
+            flow: Some(node),
+            counts,
+            inputs: vec![],
+            outputs: vec![],
+            title: Title::new("optical flow", identifier as u64, vec![]),
+            identifier,
+        };
+        pipeline::feedback(info.find(), began, &[false]);
+        return Ok(Pipeline::new(layout, info.flags, PipelineKind::DataGraph(Arc::new(made)), vec![]));
+    }
     let must =
         info.flags.contains(pipeline::wide(vk::PipelineCreateFlags::FAIL_ON_PIPELINE_COMPILE_REQUIRED));
     let (key, hit, plan, entry) = match info.find::<vk::DataGraphPipelineShaderModuleCreateInfoARM>() {
@@ -209,6 +228,8 @@ fn create(cache: Option<&PipelineCache>, info: In<vk::DataGraphPipelineCreateInf
         outputs: slots(&layout, &plan.graph().outputs)?,
         title: Title::new(entry, key as u64, vec![]),
         identifier: key,
+        flow: None,
+        counts,
         plan,
     };
     pipeline::feedback(info.find(), began, &[hit]);
@@ -247,7 +268,13 @@ pub(crate) fn create_data_graph_pipelines_arm(
     deferred_operation::perform(device, operation, work)
 }
 
-const PROPERTIES: [Property; 2] = [Property::CREATION_LOG, Property::IDENTIFIER];
+/// The last one is of pipelines that may have statistics.
+const PROPERTIES: [Property; 4] = [
+    Property::CREATION_LOG,
+    Property::IDENTIFIER,
+    Property::NEURAL_ACCELERATOR_DEBUG_DATABASE,
+    Property::NEURAL_ACCELERATOR_STATISTICS_INFO,
+];
 
 pub(crate) fn get_data_graph_pipeline_available_properties_arm(
     _: &Device,
@@ -255,13 +282,16 @@ pub(crate) fn get_data_graph_pipeline_available_properties_arm(
     out: List<Property>,
 ) -> vk::Result {
     match info.object::<Pipeline>(info.data_graph_pipeline).and_then(|p| of(p.shared())) {
-        Some(_) => out.fill(&PROPERTIES),
+        Some(p) => out.fill(&PROPERTIES[..3 + p.counts as usize]),
         None => invalid("vkGetDataGraphPipelineAvailablePropertiesARM: no pipeline of a data graph"),
     }
 }
 
 /// What a graph has become: a line each node.
 fn log(p: &GraphPipeline) -> String {
+    if let Some(node) = &p.flow {
+        return format!("{:?} of images in {:?}\n", node.flow, node.format);
+    }
     let g = p.plan.graph();
     let mut text = format!("{} nodes, {} bytes of session memory\n", g.nodes.len(), p.plan.bytes());
     for (i, n) in g.nodes.iter().enumerate() {
@@ -284,9 +314,11 @@ pub(crate) fn get_data_graph_pipeline_properties_arm(
     for i in 0..out.len() {
         // SAFETY: one of the elements, which the application has prepared.
         let o = unsafe { &mut *out.start().add(i) };
-        let is_text = o.property == Property::CREATION_LOG;
+        let is_text = o.property != Property::IDENTIFIER;
         let mut bytes = match o.property {
-            Property::CREATION_LOG => log(p).into_bytes(),
+            // Which node a number stands for is what there is to say.
+            Property::CREATION_LOG | Property::NEURAL_ACCELERATOR_DEBUG_DATABASE => log(p).into_bytes(),
+            Property::NEURAL_ACCELERATOR_STATISTICS_INFO if p.counts => INFO.into(),
             Property::IDENTIFIER => format!("{:032x}", p.identifier).into_bytes(),
             _ => vec![],
         };

@@ -37,6 +37,7 @@ pub mod stage {
     pub const INDEX_INPUT: u64 = 1 << 36;
     pub const ATTRIBUTE_INPUT: u64 = 1 << 37;
     pub const PRE_RASTERIZATION: u64 = 1 << 38;
+    pub const DATA_GRAPH: u64 = 1 << 42;
     /// No stages of Vulkan's: what shows images, and what changes their layouts.
     pub const PRESENTATION: u64 = 1 << 61;
     pub const TRANSITION: u64 = 1 << 62;
@@ -72,6 +73,8 @@ pub mod access {
     pub const STORAGE_READ: u64 = 1 << 33;
     pub const STORAGE_WRITE: u64 = 1 << 34;
     pub const BINDING_TABLE: u64 = 1 << 40;
+    pub const DATA_GRAPH_READ: u64 = 1 << 47;
+    pub const DATA_GRAPH_WRITE: u64 = 1 << 48;
     /// Not those of Vulkan's: of what shows images, and of what changes their layouts.
     pub const PRESENTATION: u64 = 1 << 61;
     pub const TRANSITION: u64 = 1 << 62;
@@ -86,6 +89,7 @@ pub mod access {
         | STRUCTURE_WRITE
         | FEEDBACK_WRITE
         | COUNTER_WRITE
+        | DATA_GRAPH_WRITE
         | 0x4_0000;
 
     /// What a mask of a barrier stands for.
@@ -216,6 +220,7 @@ pub fn stage_name(stage: u64) -> &'static str {
         CLEAR => "CLEAR",
         INDEX_INPUT => "INDEX_INPUT",
         ATTRIBUTE_INPUT => "VERTEX_ATTRIBUTE_INPUT",
+        DATA_GRAPH => "DATA_GRAPH",
         PRESENTATION => "presentation",
         TRANSITION => "layout transition",
         _ => "other",
@@ -248,6 +253,8 @@ pub fn access_name(access: u64) -> &'static str {
         STRUCTURE_WRITE => "ACCELERATION_STRUCTURE_WRITE",
         STORAGE_READ => "SHADER_STORAGE_READ",
         STORAGE_WRITE => "SHADER_STORAGE_WRITE",
+        DATA_GRAPH_READ => "DATA_GRAPH_READ",
+        DATA_GRAPH_WRITE => "DATA_GRAPH_WRITE",
         PRESENTATION => "presentation",
         TRANSITION => "layout transition",
         _ if access == STORAGE_READ | STORAGE_WRITE => "SHADER_STORAGE_READ and SHADER_STORAGE_WRITE",

@@ -2,6 +2,7 @@
 //! for their names. A twin is the same program without the fault.
 
 mod buffers;
+mod graphs;
 mod host;
 mod images;
 mod passes;
@@ -17,7 +18,7 @@ use world::World;
 type Situation = (&'static str, fn(&mut World, bool) -> Result<()>);
 
 fn all() -> impl Iterator<Item = &'static Situation> {
-    [buffers::ALL, images::ALL, passes::ALL, queues::ALL, host::ALL, rays::ALL, tiles::ALL]
+    [buffers::ALL, images::ALL, passes::ALL, queues::ALL, host::ALL, rays::ALL, graphs::ALL, tiles::ALL]
         .into_iter()
         .flatten()
 }

@@ -64,6 +64,9 @@ pub struct Workload {
     pub end_ns: u64,
     #[serde(default)]
     pub jobs: Vec<Job>,
+    /// Of a data graph: its nodes.
+    #[serde(default)]
+    pub operators: Vec<Value>,
     pub counters: Counters,
 }
 

@@ -24,6 +24,8 @@ const DRAWS: usize = 460_000;
 const REGIONS: usize = 650_000;
 /// Advice that a page has, the first.
 const MOST_ADVICE: usize = 40;
+/// Operators of a data graph that a page has, the first.
+const MOST_OPERATORS: usize = 2_000;
 /// Bytes of pictures.
 const PICTURES: usize = 900_000;
 
@@ -188,6 +190,8 @@ pub fn of(
                 "device": w.device, "queue": w.queue, "kind": w.kind, "label": w.label, "name": w.named(), "times": w.times,
                 "begin": w.begin_ns, "end": w.end_ns, "time": w.cycles() / c.cycles_a_ns(),
                 "jobs": w.jobs.iter().map(job).collect::<Vec<_>>(),
+                "operators": &w.operators[..w.operators.len().min(MOST_OPERATORS)],
+                "operatorsLost": w.operators.len().saturating_sub(MOST_OPERATORS),
             })
         })
         .collect();

@@ -75,6 +75,7 @@ fn workload(w: &Workload, runs: &[&Run], model: &Option<Model>) -> Workload {
         begin_ns: spans.clone().map(|j| j.begin_ns).min().unwrap_or(0),
         end_ns: spans.map(|j| j.end_ns).max().unwrap_or(0),
         jobs: jobs(runs),
+        operators: w.operators.clone(),
         counters: sum(runs.iter().map(|r| &r.counters), model),
     }
 }

@@ -100,7 +100,37 @@ function workloadDetail(c, i) {
     el('p', {}, draws ? [pressed(`Its ${plural(draws, 'draw')}`, false, () => go('table', { table: 'draws', filter: 'pass:' + pass })), ' '] : '',
       pass >= 0 ? [pressed('Its regions', false, () => go('regions', { pass })), ' '] : '', run >= 0 ? pressed('In the time line', false, () => go('timeline', { run })) : ''),
     w.jobs.map((j) => el('div', {}, el('h3', {}, QUEUES[j[0]] + ' queue: ' + time(cyclesToNs(j[1])) + ' active, bound by ' + takeWords(j[5])), takesBars(j[6], j[1]), partsBars(j[8]),
-      el('p', { class: 'note' }, `Waited ${time(cyclesToNs(j[4]))} for what it depends on; kept out ${time(cyclesToNs(j[2]))} by others${j[3] ? `, ${time(cyclesToNs(j[3]))} of it while these drained` : ''}.`)))];
+      el('p', { class: 'note' }, `Waited ${time(cyclesToNs(j[4]))} for what it depends on; kept out ${time(cyclesToNs(j[2]))} by others${j[3] ? `, ${time(cyclesToNs(j[3]))} of it while these drained` : ''}.`))),
+    w.operators.length ? operatorTable(w) : ''];
+}
+
+// The operators of a data graph by what they cost: those of one kind together, and each node.
+const OPERATOR_COLUMNS = [
+  ['Time alone', (o) => o.cycles, (v) => time(cyclesToNs(v)), 'What it would take by itself, without the overhead of a job. Operators that use different units overlap, so this adds up to more than the graph takes.'],
+  ['Multiply-adds', (o) => o.products, number],
+  ['Other operations', (o) => o.others, number, 'Operations on elements, besides the multiply-adds'],
+  ['FMA', (o) => o.fma, number, 'Warp-instructions of the FMA pipe'],
+  ['CVT', (o) => o.cvt, number, 'Warp-instructions of the CVT pipe'],
+  ['SFU', (o) => o.sfu, number, 'Warp-instructions of the SFU pipe'],
+  ['Read', (o) => o.read_bytes, bytes, 'Bytes of its operands'],
+  ['Written', (o) => o.written_bytes, bytes, 'Bytes of its results'],
+];
+function operatorTable(w) {
+  const kinds = new Map();
+  for (const o of w.operators) {
+    const all = kinds.get(o.operator) || kinds.set(o.operator, { nodes: 0, cycles: 0, products: 0, others: 0, fma: 0, cvt: 0, sfu: 0, read_bytes: 0, written_bytes: 0 }).get(o.operator);
+    all.nodes += 1;
+    for (const k of Object.keys(all)) if (k !== 'nodes') all[k] += o[k];
+  }
+  const byCost = (a, b) => b[1].cycles - a[1].cycles;
+  const table = (id, heads, rows) => el('div', { class: 'scroll', style: { 'max-height': '24rem' } }, el('table', { id },
+    el('thead', {}, el('tr', {}, heads.map((h) => el('th', { class: 't', scope: 'col' }, h)), OPERATOR_COLUMNS.map(([head, , , title]) => el('th', { scope: 'col', title }, head)))),
+    el('tbody', {}, rows.map(([cells, o]) => el('tr', {}, cells.map((t) => el('td', { class: 't' }, t)), OPERATOR_COLUMNS.map(([, value, show]) => el('td', {}, show(value(o)))))))));
+  return [el('h3', {}, 'Its operators'),
+    table('operators', ['Operator', 'Nodes'], [...kinds].sort(byCost).map(([name, o]) => [[name, number(o.nodes)], o])),
+    el('h3', {}, 'Its nodes'),
+    table('nodes', ['Node', 'Result'], w.operators.map((o, i) => [[`${i} ${o.operator}`, o.result], o]).sort(byCost)),
+    w.operatorsLost ? el('p', { class: 'note' }, `${plural(w.operatorsLost, 'more node')} left out.`) : ''];
 }
 
 const DEFAULT_COLUMNS = ['MaliGPUActiveCy', 'MaliFragWarp', 'MaliFragRastQd', 'TuffFmaInstr', 'TuffTexFilterOps', 'MaliExtBusRdBy', 'MaliExtBusWrBy'];

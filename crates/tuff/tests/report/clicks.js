@@ -62,6 +62,16 @@ try {
   key($('#rows tbody tr'), 'Enter');
   read.detail = text('#row-detail');
   fits('table');
+  // A data graph's operators.
+  const graph = rows().find((r) => r[1].includes('data graph'));
+  if (graph) {
+    const row = $(`#rows tr[data-row="${graph[0]}"]`);
+    if (row.getAttribute('aria-selected') !== 'true') key(row, 'Enter');
+    const cells = (table) => $$(`${table} tbody tr`).map((r) => [...r.children].map((c) => c.textContent));
+    read.operators = cells('#operators');
+    read.nodes = cells('#nodes');
+    fits('operators');
+  }
   const table = (name) => $$('.tools button').find((b) => b.textContent.startsWith(name)).click();
   table('runs');
   read.runs = rows().length;

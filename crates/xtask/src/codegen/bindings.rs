@@ -9,9 +9,12 @@ use std::fmt::Write;
 pub const NEW_EXTENSIONS: &[&str] = &[
     "VK_ARM_data_graph",
     "VK_ARM_data_graph_instruction_set_tosa",
+    "VK_ARM_data_graph_neural_accelerator_statistics",
+    "VK_ARM_data_graph_optical_flow",
     "VK_ARM_performance_counters_by_region",
     "VK_ARM_scheduling_controls",
     "VK_ARM_shader_instrumentation",
+    "VK_ARM_tensor_controls",
     "VK_ARM_tensors",
     "VK_EXT_depth_clamp_control",
     "VK_EXT_descriptor_heap",

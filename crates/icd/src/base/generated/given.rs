@@ -1412,3 +1412,9 @@ impl<'a> In<'a, vk::QueueFamilyDataGraphTOSAPropertiesARM<'a>> {
         unsafe { array(self.p_extensions, self.extension_count as usize) }
     }
 }
+
+impl<'a> In<'a, vk::DataGraphPipelineSingleNodeCreateInfoARM<'a>> {
+    pub fn connections(self) -> In<'a, [vk::DataGraphPipelineSingleNodeConnectionARM<'a>]> {
+        unsafe { In::array(self.p_connections, self.connection_count as usize) }
+    }
+}

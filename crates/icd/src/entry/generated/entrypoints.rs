@@ -8242,6 +8242,35 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceQueueFamilyDataGraphEngineOpera
         )
     }
 }
+pub unsafe extern "system" fn vkGetPhysicalDeviceQueueFamilyDataGraphOpticalFlowImageFormatsARM(
+    physical_device: vk::PhysicalDevice,
+    queue_family_index: u32,
+    p_queue_family_data_graph_properties: *const vk::QueueFamilyDataGraphPropertiesARM<'_>,
+    p_optical_flow_image_format_info: *const vk::DataGraphOpticalFlowImageFormatInfoARM<'_>,
+    p_format_count: *mut u32,
+    p_image_format_properties: *mut vk::DataGraphOpticalFlowImageFormatPropertiesARM<'_>,
+) -> vk::Result {
+    if p_queue_family_data_graph_properties.is_null()
+        || p_optical_flow_image_format_info.is_null()
+        || p_format_count.is_null()
+    {
+        return guard::missing(
+            c"vkGetPhysicalDeviceQueueFamilyDataGraphOpticalFlowImageFormatsARM",
+            vk::Result::ERROR_UNKNOWN,
+        );
+    }
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::instance::physical_device::PhysicalDevice, _>(
+            c"vkGetPhysicalDeviceQueueFamilyDataGraphOpticalFlowImageFormatsARM",
+            physical_device,
+            vk::Result::ERROR_UNKNOWN,
+            |this| {
+                crate::legacy::generated::imp::get_physical_device_queue_family_data_graph_optical_flow_image_formats_arm(this, queue_family_index, p_queue_family_data_graph_properties, p_optical_flow_image_format_info, p_format_count, p_image_format_properties)
+            },
+        )
+    }
+}
 pub unsafe extern "system" fn vkGetPhysicalDeviceQueueFamilyDataGraphProcessingEnginePropertiesARM(
     physical_device: vk::PhysicalDevice,
     p_queue_family_data_graph_processing_engine_info: *const vk::PhysicalDeviceQueueFamilyDataGraphProcessingEngineInfoARM<'_>,
@@ -13527,7 +13556,14 @@ pub(crate) static ENTRIES: &[Entry] = &[
         function: vkGetPhysicalDeviceQueueFamilyDataGraphEngineOperationPropertiesARM as *const (),
         level: Level::PhysicalDevice,
         core: 0,
-        extensions: &[ext::VK_ARM_DATA_GRAPH_INSTRUCTION_SET_TOSA],
+        extensions: &[ext::VK_ARM_DATA_GRAPH_INSTRUCTION_SET_TOSA, ext::VK_ARM_DATA_GRAPH_OPTICAL_FLOW],
+    },
+    Entry {
+        name: c"vkGetPhysicalDeviceQueueFamilyDataGraphOpticalFlowImageFormatsARM",
+        function: vkGetPhysicalDeviceQueueFamilyDataGraphOpticalFlowImageFormatsARM as *const (),
+        level: Level::PhysicalDevice,
+        core: 0,
+        extensions: &[ext::VK_ARM_DATA_GRAPH_OPTICAL_FLOW],
     },
     Entry {
         name: c"vkGetPhysicalDeviceQueueFamilyDataGraphProcessingEnginePropertiesARM",

@@ -5076,6 +5076,21 @@ pub(crate) unsafe fn get_physical_device_queue_family_data_graph_engine_operatio
 }
 
 #[inline]
+pub(crate) unsafe fn get_physical_device_queue_family_data_graph_optical_flow_image_formats_arm(
+    this: &crate::instance::physical_device::PhysicalDevice,
+    queue_family_index: u32,
+    p_queue_family_data_graph_properties: *const vk::QueueFamilyDataGraphPropertiesARM<'_>,
+    p_optical_flow_image_format_info: *const vk::DataGraphOpticalFlowImageFormatInfoARM<'_>,
+    p_format_count: *mut u32,
+    p_image_format_properties: *mut vk::DataGraphOpticalFlowImageFormatPropertiesARM<'_>,
+) -> vk::Result {
+    // SAFETY: the application keeps Vulkan's valid usage, as the caller promises.
+    unsafe {
+        crate::instance::data_graph::get_physical_device_queue_family_data_graph_optical_flow_image_formats_arm(this, queue_family_index, In::new(&*p_queue_family_data_graph_properties), In::new(&*p_optical_flow_image_format_info), List::new(&mut *p_format_count, p_image_format_properties))
+    }
+}
+
+#[inline]
 pub(crate) unsafe fn get_physical_device_queue_family_data_graph_processing_engine_properties_arm(
     this: &crate::instance::physical_device::PhysicalDevice,
     p_queue_family_data_graph_processing_engine_info: *const vk::PhysicalDeviceQueueFamilyDataGraphProcessingEngineInfoARM<'_>,
