@@ -108,8 +108,8 @@ pub(super) fn wave<T: Texels>(machine: Machine) -> Option<RunWave> {
     )
 }
 
-/// The kernels of texels for a machine, if it has any. Those of single warps have no widest form: few warps come alone, and all
-/// these forms would be a fiftieth of the library.
+/// The kernels of texels for a machine, if it has any. Those of single warps, those that count all lines, and those that say which
+/// texels are read have no widest form: few warps come alone or are counted so, and all these forms would be a fiftieth of the library.
 pub(super) fn form<T: Texels>(machine: Machine) -> Option<Runs> {
     Some(Runs {
         warp: simd::form!(
@@ -128,7 +128,7 @@ pub(super) fn form<T: Texels>(machine: Machine) -> Option<Runs> {
         lines: simd::form!(
             machine,
             fn(f: &Fast, view: &ImageView, sampler: &Sampler, args: &SampleArgs, mask: u16) -> u32 = touch::lines;
-            portable if PORTABLE
+            cold, portable if PORTABLE
         )?,
         near: simd::form!(
             machine,
@@ -145,7 +145,7 @@ pub(super) fn form<T: Texels>(machine: Machine) -> Option<Runs> {
                 mask: u16,
                 out: &mut Reads,
             ) = touch::read;
-            portable if PORTABLE
+            cold, portable if PORTABLE
         )?,
         missing: simd::form!(
             machine,
