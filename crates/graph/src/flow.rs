@@ -136,7 +136,8 @@ struct Found {
 
 impl Found {
     fn better(self, o: Found) -> Found {
-        let length = |f: Found| f.vector[0] * f.vector[0] + f.vector[1] * f.vector[1];
+        // (Of hints of any length.)
+        let length = |f: Found| f.vector.map(|v| i64::from(v) * i64::from(v)).iter().sum::<i64>();
         if (o.sum, length(o)) < (self.sum, length(self)) { o } else { self }
     }
 }
@@ -422,6 +423,13 @@ mod tests {
         assert_ne!(run(&f, images(), [None; 2])[cell].0, [30.0, 0.0]);
         for hints in [[Some(&hint[..]), None], [None, Some(&hint)]] {
             assert_eq!(run(&f, images(), hints)[cell], ([30.0, 0.0], 0));
+        }
+        // The longest vectors that a hint can have lead outside the image; in smaller images they are halved, and doubled again.
+        for v in [i16::MIN, i16::MAX] {
+            let f = Flow { size: [180, 160], effort: Effort::Slow, ..f };
+            let flat = || [image([180, 160], |_, _| 9), image([180, 160], |_, _| 9)];
+            let hint = vec![[v; 2]; f.cells().iter().product()];
+            assert!(run(&f, flat(), [Some(&hint[..]), None]).iter().all(|m| *m == ([0.0; 2], 0)));
         }
     }
 

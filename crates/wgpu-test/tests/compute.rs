@@ -5,36 +5,6 @@ mod common;
 
 use common::{Gpu, open};
 
-impl Gpu {
-    fn pipeline(&self, wgsl: &str) -> wgpu::ComputePipeline {
-        let module = self.device.create_shader_module(wgpu::ShaderModuleDescriptor {
-            label: None,
-            source: wgpu::ShaderSource::Wgsl(wgsl.into()),
-        });
-        self.device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
-            label: None,
-            layout: None,
-            module: &module,
-            entry_point: Some("main"),
-            compilation_options: Default::default(),
-            cache: None,
-        })
-    }
-
-    fn bind(&self, pipeline: &wgpu::ComputePipeline, resources: &[wgpu::BindingResource]) -> wgpu::BindGroup {
-        let entries: Vec<_> = resources
-            .iter()
-            .enumerate()
-            .map(|(i, r)| wgpu::BindGroupEntry { binding: i as u32, resource: r.clone() })
-            .collect();
-        self.device.create_bind_group(&wgpu::BindGroupDescriptor {
-            label: None,
-            layout: &pipeline.get_bind_group_layout(0),
-            entries: &entries,
-        })
-    }
-}
-
 const STORAGE: wgpu::BufferUsages = wgpu::BufferUsages::STORAGE;
 
 /// Steps of the Collatz sequence, wgpu's own first example of compute.

@@ -35,27 +35,8 @@ fn a_product_of_cooperative_matrices_is_the_cpus() {
         let words: Vec<u32> = m.iter().map(|x| x.to_bits()).collect();
         gpu.buffer(&words, BufferUsages::STORAGE)
     });
-    let module = gpu.device.create_shader_module(wgpu::ShaderModuleDescriptor {
-        label: None,
-        source: wgpu::ShaderSource::Wgsl(PRODUCT.into()),
-    });
-    let pipeline = gpu.device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
-        label: None,
-        layout: None,
-        module: &module,
-        entry_point: Some("main"),
-        compilation_options: Default::default(),
-        cache: None,
-    });
-    let entries: [_; 3] = std::array::from_fn(|i| wgpu::BindGroupEntry {
-        binding: i as u32,
-        resource: buffers[i].as_entire_binding(),
-    });
-    let group = gpu.device.create_bind_group(&wgpu::BindGroupDescriptor {
-        label: None,
-        layout: &pipeline.get_bind_group_layout(0),
-        entries: &entries,
-    });
+    let pipeline = gpu.pipeline(PRODUCT);
+    let group = gpu.bind(&pipeline, &buffers.each_ref().map(|b| b.as_entire_binding()));
     let got = gpu.run(&buffers[2], |encoder| {
         let mut pass = encoder.begin_compute_pass(&Default::default());
         pass.set_pipeline(&pipeline);

@@ -63,29 +63,10 @@ fn rays_of_wgpu_hit_what_it_has_built() {
         },
         wgpu::BlasGeometrySizeDescriptors::Triangles { descriptors: vec![size.clone()] },
     );
-    let module = gpu.device.create_shader_module(wgpu::ShaderModuleDescriptor {
-        label: None,
-        source: wgpu::ShaderSource::Wgsl(SHADER.into()),
-    });
-    let pipeline = gpu.device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
-        label: None,
-        layout: None,
-        module: &module,
-        entry_point: Some("main"),
-        compilation_options: Default::default(),
-        cache: None,
-    });
+    let pipeline = gpu.pipeline(SHADER);
     let traced = |top: &wgpu::Tlas, build: Option<&wgpu::Blas>| -> Vec<[f32; 4]> {
         let out = gpu.buffer(&[0; 16 * 4], wgpu::BufferUsages::STORAGE);
-        let layout = pipeline.get_bind_group_layout(0);
-        let group = gpu.device.create_bind_group(&wgpu::BindGroupDescriptor {
-            label: None,
-            layout: &layout,
-            entries: &[
-                wgpu::BindGroupEntry { binding: 0, resource: top.as_binding() },
-                wgpu::BindGroupEntry { binding: 1, resource: out.as_entire_binding() },
-            ],
-        });
+        let group = gpu.bind(&pipeline, &[top.as_binding(), out.as_entire_binding()]);
         let words = gpu.run(&out, |encoder| {
             let bottoms = build.map(|blas| wgpu::BlasBuildEntry {
                 blas,

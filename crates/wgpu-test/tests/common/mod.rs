@@ -51,6 +51,40 @@ pub fn open_with(features: wgpu::Features, limits: wgpu::Limits) -> Option<Gpu> 
 }
 
 impl Gpu {
+    /// The compute pipeline of a module's `main`.
+    pub fn pipeline(&self, wgsl: &str) -> wgpu::ComputePipeline {
+        let module = self.device.create_shader_module(wgpu::ShaderModuleDescriptor {
+            label: None,
+            source: wgpu::ShaderSource::Wgsl(wgsl.into()),
+        });
+        self.device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
+            label: None,
+            layout: None,
+            module: &module,
+            entry_point: Some("main"),
+            compilation_options: Default::default(),
+            cache: None,
+        })
+    }
+
+    /// What the bindings of the pipeline's group 0 are, in order.
+    pub fn bind(
+        &self,
+        pipeline: &wgpu::ComputePipeline,
+        resources: &[wgpu::BindingResource],
+    ) -> wgpu::BindGroup {
+        let entries: Vec<_> = resources
+            .iter()
+            .enumerate()
+            .map(|(i, r)| wgpu::BindGroupEntry { binding: i as u32, resource: r.clone() })
+            .collect();
+        self.device.create_bind_group(&wgpu::BindGroupDescriptor {
+            label: None,
+            layout: &pipeline.get_bind_group_layout(0),
+            entries: &entries,
+        })
+    }
+
     /// A buffer with these contents, which can be copied out of.
     pub fn buffer(&self, words: &[u32], usage: wgpu::BufferUsages) -> wgpu::Buffer {
         let bytes: Vec<u8> = words.iter().flat_map(|w| w.to_le_bytes()).collect();
