@@ -2,27 +2,12 @@
 
 use client::Result;
 use client::data_graph::{Code, Described, open, run_among};
-use client::optical_flow::{Asked, run};
+use client::optical_flow::{Asked, picture, run};
 use client::tensor::{Element, Tensor};
 
 const SIZE: [u32; 2] = [64, 48];
 /// Cells of 8 × 8 pixels of a row.
 const CELLS: usize = 8;
-
-/// Random numbers six pixels apart with straight lines between them, moved by so much.
-fn picture(moved: [i32; 2]) -> Vec<u8> {
-    let number = |x: i32, y: i32| {
-        let h = (x as u32).wrapping_mul(0x9E37_79B1) ^ (y as u32).wrapping_mul(0x85EB_CA6B);
-        ((h ^ h >> 15).wrapping_mul(0x2C1B_3C6D) >> 24) as i32
-    };
-    let texel = |i: u32| {
-        let at = [(i % SIZE[0]) as i32 - moved[0], (i / SIZE[0]) as i32 - moved[1]];
-        let [(i, a), (j, b)] = at.map(|c| (c.div_euclid(6), c.rem_euclid(6)));
-        let row = |j: i32| (6 - a) * number(i, j) + a * number(i + 1, j);
-        (((6 - b) * row(j) + b * row(j + 1)) / 36) as u8
-    };
-    (0..SIZE[0] * SIZE[1]).map(texel).collect()
-}
 
 /// A half that is a whole number from −16 to 16.
 fn half(b: [u8; 2]) -> i32 {
@@ -39,7 +24,7 @@ fn half(b: [u8; 2]) -> i32 {
 
 fn main() -> Result<()> {
     let (context, of_tensors, of_graphs) = open()?;
-    let (before, after) = (picture([0, 0]), picture([3, -2]));
+    let [before, after] = [[0, 0], [3, -2]].map(|moved| picture(SIZE, moved).collect::<Vec<_>>());
     let asked = Asked {
         size: SIZE,
         grid: 8,

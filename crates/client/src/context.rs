@@ -256,6 +256,23 @@ impl Context {
             .ok_or_else(|| Error(format!("no memory type with {flags:?} among {bits:#x}")))
     }
 
+    /// The layout of a set of these bindings, and that of a pipeline with this set alone.
+    pub fn layouts(
+        &self,
+        bindings: &[vk::DescriptorSetLayoutBinding],
+        flags: vk::DescriptorSetLayoutCreateFlags,
+    ) -> Result<(vk::DescriptorSetLayout, vk::PipelineLayout)> {
+        let info = vk::DescriptorSetLayoutCreateInfo::default().bindings(bindings).flags(flags);
+        // SAFETY: structures that outlive the calls.
+        unsafe {
+            let set = self.device.create_descriptor_set_layout(&info, None);
+            let sets = [set.map_err(Error::vk("vkCreateDescriptorSetLayout"))?];
+            let info = vk::PipelineLayoutCreateInfo::default().set_layouts(&sets);
+            let pipeline = self.device.create_pipeline_layout(&info, None);
+            Ok((sets[0], pipeline.map_err(Error::vk("vkCreatePipelineLayout"))?))
+        }
+    }
+
     /// Records a command buffer with `record`. It can be submitted many times, and is freed with the context's pool.
     pub fn record(&self, record: impl FnOnce(&ash::Device, vk::CommandBuffer)) -> Result<vk::CommandBuffer> {
         // SAFETY: the pool is live and used by this thread alone (the context is not Send).

@@ -288,14 +288,8 @@ pub fn run_among(
     unsafe {
         let module = vk::ShaderModuleCreateInfo::default().code(code);
         let module = device.create_shader_module(&module, None).map_err(Error::vk("vkCreateShaderModule"))?;
-        let info = vk::DescriptorSetLayoutCreateInfo::default().bindings(&bindings);
-        let layout = device
-            .create_descriptor_set_layout(&info, None)
-            .map_err(Error::vk("vkCreateDescriptorSetLayout"))?;
+        let (layout, pipeline_layout) = context.layouts(&bindings, Default::default())?;
         let layouts = [layout];
-        let info = vk::PipelineLayoutCreateInfo::default().set_layouts(&layouts);
-        let pipeline_layout =
-            device.create_pipeline_layout(&info, None).map_err(Error::vk("vkCreatePipelineLayout"))?;
         let of_module = vk::DataGraphPipelineShaderModuleCreateInfoARM {
             module,
             p_name: c"main".as_ptr(),

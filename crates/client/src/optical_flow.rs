@@ -26,6 +26,20 @@ pub struct Found {
     pub costs: Vec<u16>,
 }
 
+/// Luma of an image, row by row: random numbers six pixels apart with straight lines between them, moved by so much.
+pub fn picture(size: [u32; 2], moved: [i32; 2]) -> impl Iterator<Item = u8> {
+    let number = |x: i32, y: i32| {
+        let h = (x as u32).wrapping_mul(0x9E37_79B1) ^ (y as u32).wrapping_mul(0x85EB_CA6B);
+        ((h ^ h >> 15).wrapping_mul(0x2C1B_3C6D) >> 24) as i32
+    };
+    (0..size[0] * size[1]).map(move |i| {
+        let at = [(i % size[0]) as i32 - moved[0], (i / size[0]) as i32 - moved[1]];
+        let [(i, a), (j, b)] = at.map(|c| (c.div_euclid(6), c.rem_euclid(6)));
+        let row = |j: i32| (6 - a) * number(i, j) + a * number(i + 1, j);
+        (((6 - b) * row(j) + b * row(j + 1)) / 36) as u8
+    })
+}
+
 const IMAGE: vk::DescriptorType = vk::DescriptorType::STORAGE_IMAGE;
 
 fn image(context: &Rc<Context>, format: vk::Format, size: [u32; 2], texels: &[u8]) -> Result<Image> {
@@ -118,14 +132,8 @@ unsafe fn computed(
     };
     // SAFETY: as the caller says.
     unsafe {
-        let info = vk::DescriptorSetLayoutCreateInfo::default().bindings(&bindings);
-        let set_layout = device
-            .create_descriptor_set_layout(&info, None)
-            .map_err(Error::vk("vkCreateDescriptorSetLayout"))?;
+        let (set_layout, layout) = context.layouts(&bindings, Default::default())?;
         let set_layouts = [set_layout];
-        let info = vk::PipelineLayoutCreateInfo::default().set_layouts(&set_layouts);
-        let layout =
-            device.create_pipeline_layout(&info, None).map_err(Error::vk("vkCreatePipelineLayout"))?;
         let info = vk::DataGraphPipelineCreateInfoARM {
             p_next: (&raw const node).cast(),
             layout,

@@ -290,7 +290,6 @@ impl Shift {
 
 /// Layouts for tensors, `count` of binding 0, and a buffer.
 fn bound(way: Way, context: &Rc<Context>, count: u32) -> Result<Bound<'_>> {
-    let device = &context.device;
     let binding = |b, ty, count| {
         vk::DescriptorSetLayoutBinding::default()
             .binding(b)
@@ -311,17 +310,8 @@ fn bound(way: Way, context: &Rc<Context>, count: u32) -> Result<Bound<'_>> {
         }
         _ => None,
     };
-    unsafe {
-        let info = vk::DescriptorSetLayoutCreateInfo::default().bindings(&bindings).flags(flags);
-        let layout = device
-            .create_descriptor_set_layout(&info, None)
-            .map_err(Error::vk("vkCreateDescriptorSetLayout"))?;
-        let layouts = [layout];
-        let info = vk::PipelineLayoutCreateInfo::default().set_layouts(&layouts);
-        let pipeline_layout =
-            device.create_pipeline_layout(&info, None).map_err(Error::vk("vkCreatePipelineLayout"))?;
-        let data = Data { views: Default::default(), buffer: Default::default() };
-        let (pool, template) = Default::default();
-        Ok(Bound { context, way, layout, pipeline_layout, count, data, pool, template, heap })
-    }
+    let (layout, pipeline_layout) = context.layouts(&bindings, flags)?;
+    let data = Data { views: Default::default(), buffer: Default::default() };
+    let (pool, template) = Default::default();
+    Ok(Bound { context, way, layout, pipeline_layout, count, data, pool, template, heap })
 }

@@ -5,7 +5,7 @@
 use super::rig::Rig;
 use super::{Check, Found, found, text};
 use client::data_graph::{Code, Described, open, run_among};
-use client::optical_flow::{Asked, run};
+use client::optical_flow::{Asked, picture, run};
 use client::tensor::{Element, Functions, Tensor};
 use half::f16;
 use vk::DataGraphOpticalFlowPerformanceLevelARM as Level;
@@ -24,27 +24,10 @@ pub fn checks() -> Vec<Check> {
 
 const SIZE: [u32; 2] = [64, 48];
 
-/// Random numbers six pixels apart with straight lines between them, moved by so much.
-fn picture(moved: [i32; 2], texel: impl Fn(u8) -> Vec<u8>) -> Vec<u8> {
-    let number = |x: i32, y: i32| {
-        let h = (x as u32).wrapping_mul(0x9E37_79B1) ^ (y as u32).wrapping_mul(0x85EB_CA6B);
-        ((h ^ h >> 15).wrapping_mul(0x2C1B_3C6D) >> 24) as i32
-    };
-    let luma = |i: u32| {
-        let at = [(i % SIZE[0]) as i32 - moved[0], (i / SIZE[0]) as i32 - moved[1]];
-        let [(i, a), (j, b)] = at.map(|c| (c.div_euclid(6), c.rem_euclid(6)));
-        let row = |j: i32| (6 - a) * number(i, j) + a * number(i + 1, j);
-        (((6 - b) * row(j) + b * row(j + 1)) / 36) as u8
-    };
-    (0..SIZE[0] * SIZE[1]).flat_map(|i| texel(luma(i))).collect()
-}
-
 /// A moved picture: in the middle each cell has that vector, and nothing is left.
 fn flow(_: &Rig) -> Found {
     let (context, _, functions) = open().map_err(text)?;
     let mut all = vec![];
-    let grey = |v: u8| vec![v];
-    let colour = |v: u8| vec![v, v, v, 255];
     let rows: [(u32, Level, vk::Format, [i32; 2]); 4] = [
         (8, Level::SLOW, vk::Format::R8_UNORM, [3, -2]),
         (4, Level::MEDIUM, vk::Format::R8G8B8A8_UNORM, [-4, 1]),
@@ -52,9 +35,12 @@ fn flow(_: &Rig) -> Found {
         (1, Level::FAST, vk::Format::R8_UNORM, [2, 2]),
     ];
     for (grid, level, format, moved) in rows {
-        let of = |moved| match format {
-            vk::Format::R8_UNORM => picture(moved, grey),
-            _ => picture(moved, colour),
+        let of = |moved| -> Vec<u8> {
+            let luma = picture(SIZE, moved);
+            match format {
+                vk::Format::R8_UNORM => luma.collect(),
+                _ => luma.flat_map(|v| [v, v, v, 255]).collect(),
+            }
         };
         let (before, after) = (of([0, 0]), of(moved));
         let cells = SIZE.map(|n| (n / grid) as usize);
@@ -85,7 +71,7 @@ fn flow(_: &Rig) -> Found {
         }
     }
     // An image of another size than the pipeline's is told of, and a size that there is not is refused.
-    let small = picture([0, 0], grey);
+    let small: Vec<u8> = picture(SIZE, [0, 0]).collect();
     let asked = Asked {
         size: [4, 768],
         grid: 4,

@@ -307,8 +307,8 @@ impl Cycle<'_> {
         Ok(())
     }
 
-    /// A jump for if word `word` of not all lanes lies within. `free` is a register that may be lost, and a vector for the bounds: that of
-    /// AVX-512 is a mask.
+    /// A jump for if word `word` of not all lanes lies within. `index` has the lanes' offsets. `end` and `inside` are lost: vectors, the
+    /// latter of AVX-512 a mask; with AVX2 it may be `index`.
     pub fn unless_within_lanes(
         &mut self,
         place: u32,
