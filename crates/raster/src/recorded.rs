@@ -69,6 +69,19 @@ pub fn cleared(a: &vk::ClearAttachment) -> String {
     }
 }
 
+/// The colour, depth and stencil to which the load operations of `a` clear; 0 for what they do not clear. An
+/// application need not write the rest of the union: it may be other bytes on each run.
+fn cleared_to(a: &crate::pass::Attachment) -> ([u32; 4], f32, u32) {
+    let format = a.view.as_ref().map(|v| v.format);
+    let (depth, stencil) = format.map_or((true, true), |f| (f.has_depth(), f.has_stencil()));
+    let clears = |op, has| op == vk::AttachmentLoadOp::CLEAR && has;
+    (
+        if clears(a.load, !depth && !stencil) { a.clear.color } else { [0; 4] },
+        if clears(a.load, depth) { a.clear.depth } else { 0.0 },
+        if clears(a.stencil_load, stencil) { a.clear.stencil } else { 0 },
+    )
+}
+
 impl PassLine {
     pub fn new(r: &Rendering, targets: &Targets, record: PassRecord, shared: &Shared) -> PassLine {
         let a = targets.area;
@@ -82,7 +95,7 @@ impl PassLine {
             samples: a.view.as_ref().map_or(1, |v| v.samples),
             load: [word(&a.load), word(&a.stencil_load)],
             store: [word(&a.store), word(&a.stencil_store)],
-            clear: (a.clear.color, a.clear.depth, a.clear.stencil),
+            clear: cleared_to(a),
         };
         PassLine {
             area: [a.x0, a.y0, a.x1 - a.x0, a.y1 - a.y0],
