@@ -1,8 +1,9 @@
 //! Where a graph's values lie, and its run.
 
-use crate::op::{Check, Pool, Run, layout};
-use crate::table;
-use crate::value::{Graph, Wrong};
+use crate::Alone;
+use crate::op::{Check, Kept, Pool, Run, layout, room};
+use crate::table::{self, code};
+use crate::value::{Constant, Graph, Node, Wrong};
 use crate::view::{Span, Tensor, View, packed};
 use std::fmt;
 
@@ -26,7 +27,14 @@ pub struct Plan {
     graph: Graph,
     places: Vec<Place>,
     bytes: u64,
+    /// By value: what is computed once, of constants.
+    folded: Vec<Option<Constant>>,
+    /// By node.
+    kept: Vec<Kept>,
 }
+
+/// Values that are computed once may have so many times the bytes of the graph's constants.
+const MOST_FOLDED: u64 = 4;
 
 /// Why a run ended early.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -92,17 +100,71 @@ impl Plan {
         for (n, node) in graph.nodes.iter().enumerate() {
             node.operands.iter().chain(&node.results).for_each(|v| last[*v as usize] = n as u64);
         }
+        let mut plan = Plan {
+            bytes: 0,
+            folded: vec![None; graph.values.len()],
+            kept: graph.nodes.iter().map(|_| Kept::default()).collect(),
+            places,
+            graph,
+        };
+        plan.fold();
+        let Plan { graph, places, folded, .. } = &mut plan;
         let mut room = Room::default();
         for (n, node) in graph.nodes.iter().enumerate() {
             room.used.retain(|u| u[2] >= n as u64);
             for v in &node.results {
                 let v = *v as usize;
-                if places[v] == Place::Constant {
+                if places[v] == Place::Constant && folded[v].is_none() {
                     places[v] = Place::Memory(room.take(graph.values[v].bytes(), last[v]));
                 }
             }
         }
-        Ok(Plan { bytes: room.end, graph, places })
+        plan.bytes = room.end;
+        Ok(plan)
+    }
+
+    /// Computes conversions of constants, which are what models keep their weights small with.
+    fn fold(&mut self) {
+        let constants = self.graph.values.iter().filter_map(|v| v.constant.as_ref());
+        let mut left = constants.map(|c| c.len() as u64).sum::<u64>() * MOST_FOLDED;
+        // SAFETY: of no bytes.
+        let none = unsafe { Span::new(std::ptr::null_mut(), 0) };
+        for n in 0..self.graph.nodes.len() {
+            let node = &self.graph.nodes[n];
+            let made = node.results[0];
+            let bytes = self.graph.values[made as usize].bytes();
+            let constant = node.op.code() == code::CAST && self.steady(node) == 1;
+            if !constant || self.places[made as usize] != Place::Constant || bytes > left {
+                continue;
+            }
+            let Ok(mut all) = room::<u8>(bytes as usize) else { return };
+            let mut out = self.view(made, &[], &[], none);
+            // SAFETY: bytes that are this function's own.
+            out.span = unsafe { Span::new(all.as_mut_ptr(), bytes) };
+            let run = Run {
+                check: Check { graph: &self.graph, node },
+                operands: vec![self.view(node.operands[0], &[], &[], none)],
+                results: vec![out],
+                pool: &Alone,
+                kept: &self.kept[n],
+                steady: 1,
+            };
+            if table::run(&run).is_ok() {
+                left -= bytes;
+                self.folded[made as usize] = Some(all.into());
+            }
+        }
+    }
+
+    /// A constant's bytes, or those of a value that is as good as one.
+    fn constant(&self, v: u32) -> Option<&Constant> {
+        self.graph.values[v as usize].constant.as_ref().or(self.folded[v as usize].as_ref())
+    }
+
+    /// See [`Run::steady`].
+    fn steady(&self, node: &Node) -> u64 {
+        let operands = node.operands.iter().take(64).enumerate();
+        operands.filter(|(_, v)| self.constant(**v).is_some()).map(|(i, _)| 1 << i).sum()
     }
 
     pub fn graph(&self) -> &Graph {
@@ -131,7 +193,7 @@ impl Plan {
                 View { span: memory.part(from, value.bytes()), ty: value.ty, shape, strides }
             }
             Place::Constant => {
-                let bytes = value.constant.as_deref().unwrap_or_default();
+                let bytes = self.constant(v).map_or(&[][..], |c| c);
                 // SAFETY: the graph keeps the bytes; nothing is written to a constant.
                 let span = unsafe { Span::new(bytes.as_ptr().cast_mut(), bytes.len() as u64) };
                 View { span, ty: value.ty, shape, strides }
@@ -163,15 +225,20 @@ impl Plan {
             return Err(Stop::Connections);
         }
         let view = |v: &u32| self.view(*v, inputs, outputs, memory);
-        for node in &g.nodes {
+        for (node, kept) in g.nodes.iter().zip(&self.kept) {
             if stops() {
                 return Err(Stop::Asked);
+            }
+            if node.results.iter().all(|v| self.folded[*v as usize].is_some()) {
+                continue;
             }
             let run = Run {
                 check: Check { graph: g, node },
                 operands: node.operands.iter().map(view).collect(),
                 results: node.results.iter().map(view).collect(),
                 pool,
+                kept,
+                steady: self.steady(node),
             };
             table::run(&run)?;
         }

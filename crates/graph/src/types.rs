@@ -1,5 +1,7 @@
 //! Types of elements, and their conversion to and from the types that are computed with: f32, f64 and i64.
 
+use std::mem::MaybeUninit;
+
 /// The type of a tensor's elements.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Type {
@@ -151,9 +153,19 @@ pub(crate) trait Wide: Copy + Default + PartialOrd + Send + Sync + 'static {
     fn of_float(v: f32) -> Self;
     fn int(self) -> i64;
     fn float(self) -> f32;
+    /// The bytes of elements that are computed with as they lie in memory.
+    fn stored(_of: Type, _all: &mut [Self]) -> Option<&mut [MaybeUninit<u8>]> {
+        None
+    }
 }
 
 impl Wide for f32 {
+    fn stored(of: Type, all: &mut [f32]) -> Option<&mut [MaybeUninit<u8>]> {
+        let (at, bytes) = (all.as_mut_ptr().cast(), size_of_val(all));
+        // SAFETY: the same bytes, of which any are a float.
+        (of == Type::F32 && cfg!(target_endian = "little"))
+            .then(|| unsafe { std::slice::from_raw_parts_mut(at, bytes) })
+    }
     fn of_int(v: i64) -> f32 {
         v as f32
     }
@@ -213,7 +225,10 @@ fn read<const N: usize, T: Wide>(raw: &[u8], out: &mut [T], one: impl Fn([u8; N]
 /// Elements of `ty` as wide ones.
 pub(crate) fn widen<T: Wide>(ty: Type, raw: &[u8], out: &mut [T]) {
     match ty {
-        Type::Bool => read(raw, out, |b: [u8; 1]| T::of_int((b[0] != 0) as i64)),
+        Type::Bool => {
+            let [no, yes] = [0, 1].map(T::of_int);
+            read(raw, out, |b: [u8; 1]| if b[0] != 0 { yes } else { no });
+        }
         Type::I8 => read(raw, out, |b: [u8; 1]| T::of_int(b[0] as i8 as i64)),
         Type::I16 => read(raw, out, |b| T::of_int(i16::from_le_bytes(b) as i64)),
         Type::I32 => read(raw, out, |b| T::of_int(i32::from_le_bytes(b) as i64)),

@@ -156,6 +156,10 @@ impl View {
 
     /// Consecutive elements from byte `at` on.
     pub fn read<T: Wide>(&self, mut at: u64, out: &mut [T]) {
+        if let Some(bytes) = T::stored(self.ty, out) {
+            self.span.get(at, bytes);
+            return;
+        }
         let size = self.ty.bytes();
         let mut raw = [MaybeUninit::uninit(); CHUNK * 8];
         for part in out.chunks_mut(CHUNK) {

@@ -1,7 +1,7 @@
 //! Activation functions.
 
 use super::map::one;
-use super::{Check, Rule, Run, need, pick};
+use super::{Check, Rule, Run, need};
 use crate::math;
 use crate::plan::Stop;
 use crate::table::code as c;
@@ -38,7 +38,12 @@ pub(crate) fn run(r: &Run) -> Result<(), Stop> {
         c::CLAMP if r.operands[CLAMPED].ty.is_float() => {
             let bounds = [0, 1].map(|i| r.check.constants::<f32>(i)[0]);
             let ignore = r.check.ignores_nans(2);
-            one(r, CLAMPED, move |x: f32| pick(pick(x, bounds[0], true, ignore), bounds[1], false, ignore));
+            let [low, high] = bounds;
+            one(r, CLAMPED, move |x: f32| {
+                // A NaN is in no order, and bounds are none.
+                let x = if x < low || ignore && x.is_nan() { low } else { x };
+                if x >= high { high } else { x }
+            });
         }
         c::CLAMP => {
             let bounds = [0, 1].map(|i| r.ints(i)[0]);

@@ -125,13 +125,14 @@ pub(crate) fn compare(r: &Run) -> Result<(), Stop> {
     let inputs = &[&r.operands[0], &r.operands[1]];
     let code = r.code();
     if r.operands[0].ty.is_float() {
-        two(r, inputs, move |a: f32, b| is(code, &a, &b) as i64);
+        two(r, inputs, move |a: f32, b| if is(code, &a, &b) { 1f32 } else { 0.0 });
     } else {
         two(r, inputs, move |a: i64, b| is(code, &a, &b) as i64);
     }
     Ok(())
 }
 
+#[inline(always)]
 fn is<T: PartialOrd>(code: u8, a: &T, b: &T) -> bool {
     match code {
         c::EQUAL => a == b,

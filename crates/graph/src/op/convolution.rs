@@ -182,6 +182,17 @@ impl Windows {
     }
 }
 
+impl Windows {
+    /// The outputs, of so many along an axis, whose window's element `k` is one of `size` inputs: the first one, and the end. (Not of
+    /// transposed ones.)
+    fn inside(&self, axis: usize, k: usize, size: usize, outputs: usize) -> [usize; 2] {
+        let (stride, before) = (self.stride[axis], self.pad[axis][0] - k as i64 * self.dilation[axis]);
+        // Input 0 and the end are these steps from the first output's element.
+        [before, before + size as i64]
+            .map(|n| ((n + stride - 1).div_euclid(stride)).clamp(0, outputs as i64) as usize)
+    }
+}
+
 /// A position by number, in a shape.
 fn unravel(mut number: usize, shape: &[usize]) -> [usize; 4] {
     let mut at = [0; 4];
@@ -194,13 +205,36 @@ fn unravel(mut number: usize, shape: &[usize]) -> [usize; 4] {
 
 /// Adds the bias to sums as the output's type has it, and writes them.
 fn finish<S: Sum>(out: &View, at: u64, sums: &mut [S], bias: &[S], column: usize) {
-    for (i, s) in sums.iter_mut().enumerate() {
-        let b = bias[if bias.len() == 1 { 0 } else { column + i }];
-        // The sum is of the output's type before the bias is added.
-        let sum = if out.ty.is_float() { S::of(round(out.ty, s.float())) } else { *s };
-        *s = sum + b;
+    // The sum is of the output's type before the bias is added.
+    if out.ty.is_float() && out.ty != Type::F32 {
+        sums.iter_mut().for_each(|s| *s = S::of(round(out.ty, s.float())));
+    }
+    match bias {
+        [one] => sums.iter_mut().for_each(|s| *s = *s + *one),
+        all => sums.iter_mut().zip(&all[column..]).for_each(|(s, b)| *s = *s + *b),
     }
     out.write(at, sums);
+}
+
+/// Weights, less their zero point, as a matrix with a column for each output.
+fn weights<T: Number>(
+    weight: &View,
+    positions: &[[usize; 4]],
+    (axes, channels): (usize, usize),
+    zero: T,
+) -> Result<Packed<T>, Stop> {
+    let depth = positions.len() * channels;
+    let mut right = Packed::<T>::new(depth, weight.dim(0))?;
+    let mut column = room::<T>(depth)?;
+    for o in 0..weight.dim(0) {
+        for (at, row) in positions.iter().zip(column.chunks_exact_mut(channels)) {
+            let offset: u64 = (0..axes).map(|a| at[a] as u64 * weight.strides[1 + a]).sum();
+            weight.read(o as u64 * weight.strides[0] + offset, row);
+            row.iter_mut().for_each(|v| *v = *v + zero);
+        }
+        right.set_column(o, &column);
+    }
+    Ok(right)
 }
 
 fn product<T: Number, S: Sum>(r: &Run, chunk: usize) -> Result<(), Stop> {
@@ -214,19 +248,21 @@ fn product<T: Number, S: Sum>(r: &Run, chunk: usize) -> Result<(), Stop> {
     let channels = input.dim(axes + 1);
     let kernel: Vec<usize> = (0..axes).map(|a| weight.dim(1 + a)).collect();
     let taps = kernel.iter().product::<usize>();
-    let depth = taps * channels;
     let positions: Vec<[usize; 4]> = (0..taps).map(|tap| unravel(tap, &kernel)).collect();
-    let mut right = Packed::<T>::new(depth, weight.dim(0))?;
-    let mut column = room::<T>(depth)?;
-    let padded = right.depth;
-    for o in 0..weight.dim(0) {
-        for (at, row) in positions.iter().zip(column.chunks_exact_mut(channels)) {
-            let offset: u64 = (0..axes).map(|a| at[a] as u64 * weight.strides[1 + a]).sum();
-            weight.read(o as u64 * weight.strides[0] + offset, row);
-            row.iter_mut().for_each(|v| *v = *v + weight_zero);
+    let pack = || weights(weight, &positions, (axes, channels), weight_zero);
+    let (kept, made);
+    let right: &Packed<T> = if r.is_steady(p.weight) {
+        if r.kept.get().is_none() {
+            // Another run may have been faster.
+            let _ = r.kept.set(Box::new(pack()?));
         }
-        right.set_column(o, &column);
-    }
+        kept = r.kept.get().and_then(|k| k.downcast_ref());
+        kept.ok_or(Stop::Memory)?
+    } else {
+        made = pack()?;
+        &made
+    };
+    let padded = right.depth;
     let places: Vec<usize> = (0..=axes).map(|d| out.dim(d)).collect();
     let count = places.iter().product::<usize>();
     r.pool.run(count.div_ceil(PANEL) as u64, &|task| {
@@ -264,33 +300,51 @@ pub(crate) fn run(r: &Run) -> Result<(), Stop> {
     }
 }
 
-/// Adds the products of values and weights to sums; each value belongs to `many` of them.
+/// Places of a row of outputs that have a value for an element of their windows.
+#[derive(Clone, Copy)]
+pub(crate) struct Along {
+    /// Outputs.
+    from: usize,
+    to: usize,
+    /// The first one's value, and how many values on each next one's is.
+    first: usize,
+    step: usize,
+    /// Channels, and outputs of each.
+    count: usize,
+    many: usize,
+}
+
+/// Adds the products of values and weights to the sums of a row; each value belongs to `many` of them.
 #[inline(always)]
-fn accumulate<T: Each>(sums: &mut [T], values: &[T], weights: &[T], many: usize) {
-    if many == 1 {
-        for ((sum, value), weight) in sums.iter_mut().zip(values).zip(weights) {
-            *sum = *sum + *value * *weight;
+fn accumulate<T: Each>(sums: &mut [T], line: &[T], weights: &[T], a: Along) {
+    let size = a.count * a.many;
+    for (i, sums) in sums[a.from * size..a.to * size].chunks_exact_mut(size).enumerate() {
+        let values = &line[(a.first + i * a.step) * a.count..][..a.count];
+        if a.many == 1 {
+            for ((sum, value), weight) in sums.iter_mut().zip(values).zip(weights) {
+                *sum = *sum + *value * *weight;
+            }
+            continue;
         }
-        return;
-    }
-    for ((sums, value), weights) in sums.chunks_mut(many).zip(values).zip(weights.chunks(many)) {
-        for (sum, weight) in sums.iter_mut().zip(weights) {
-            *sum = *sum + *value * *weight;
+        for ((sums, value), weights) in sums.chunks_mut(a.many).zip(values).zip(weights.chunks(a.many)) {
+            for (sum, weight) in sums.iter_mut().zip(weights) {
+                *sum = *sum + *value * *weight;
+            }
         }
     }
 }
 
 /// What a channel's products are summed in.
 trait Each: Wide + std::ops::Mul<Output = Self> + std::ops::Add<Output = Self> {
-    fn sum(sums: &mut [Self], values: &[Self], weights: &[Self], many: usize);
+    fn sum(sums: &mut [Self], line: &[Self], weights: &[Self], along: Along);
 }
 
 macro_rules! each {
     ($($ty:ident $name:ident)*) => {$(
-        forms! { $name(sums: &mut [$ty], values: &[$ty], weights: &[$ty], many: usize) = accumulate::<$ty> or <$ty> }
+        forms! { $name(sums: &mut [$ty], line: &[$ty], weights: &[$ty], along: Along) = accumulate::<$ty> or <$ty> }
         impl Each for $ty {
-            fn sum(sums: &mut [$ty], values: &[$ty], weights: &[$ty], many: usize) {
-                $name(sums, values, weights, many);
+            fn sum(sums: &mut [$ty], line: &[$ty], weights: &[$ty], along: Along) {
+                $name(sums, line, weights, along);
             }
         }
     )*};
@@ -329,9 +383,12 @@ fn by_channel<T: Each, S: Sum>(r: &Run) -> Result<(), Stop> {
                 }
                 for kx in 0..kernel[1] {
                     let weights = &weights[(ky * kernel[1] + kx) * made + begin..][..size];
-                    for (x, sums) in sums.chunks_exact_mut(size).enumerate().take(width) {
-                        let Some(ix) = w.source(1, x, kx, input.dim(2)) else { continue };
-                        T::sum(sums, &line[ix * count..][..count], weights, many);
+                    let [from, to] = w.inside(1, kx, input.dim(2), width);
+                    if from < to
+                        && let Some(first) = w.source(1, from, kx, input.dim(2))
+                    {
+                        let step = w.stride[1] as usize;
+                        T::sum(&mut sums, &line, weights, Along { from, to, first, step, count, many });
                     }
                 }
             }

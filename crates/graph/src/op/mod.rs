@@ -19,6 +19,8 @@ use crate::plan::Stop;
 use crate::types::{Set, Type, Wide, widen};
 use crate::value::{Graph, Node, Value};
 use crate::view::View;
+use std::any::Any;
+use std::sync::OnceLock;
 
 /// Threads that share a node's work.
 pub trait Pool: Sync {
@@ -130,11 +132,21 @@ pub(crate) struct Run<'a> {
     pub operands: Vec<View>,
     pub results: Vec<View>,
     pub pool: &'a dyn Pool,
+    /// What the node has made of constant operands, for all its runs.
+    pub kept: &'a Kept,
+    /// Operands that are the same in each run.
+    pub steady: u64,
 }
+
+/// See [`Run::kept`].
+pub(crate) type Kept = OnceLock<Box<dyn Any + Send + Sync>>;
 
 impl Run<'_> {
     pub fn code(&self) -> u8 {
         self.check.code()
+    }
+    pub fn is_steady(&self, i: usize) -> bool {
+        i < 64 && self.steady >> i & 1 != 0
     }
     /// A constant's elements, small enough to be copied.
     pub fn ints(&self, i: usize) -> Vec<i64> {
@@ -146,7 +158,7 @@ impl Run<'_> {
 ///
 /// # Errors
 /// There is no memory.
-pub(crate) fn room<T: Wide>(n: usize) -> Result<Vec<T>, Stop> {
+pub(crate) fn room<T: Clone + Default>(n: usize) -> Result<Vec<T>, Stop> {
     let mut v = Vec::new();
     v.try_reserve_exact(n).map_err(|_| Stop::Memory)?;
     v.resize(n, T::default());
@@ -154,6 +166,7 @@ pub(crate) fn room<T: Wide>(n: usize) -> Result<Vec<T>, Stop> {
 }
 
 /// The larger (or smaller) of two, by TOSA's rules for NaNs.
+#[inline(always)]
 pub(crate) fn pick<T: Wide>(a: T, b: T, larger: bool, ignore: bool) -> T {
     #[allow(clippy::eq_op, reason = "only a NaN differs from itself")]
     let (nan_a, nan_b) = (a != a, b != b);

@@ -16,6 +16,9 @@ const ROWS: usize = 4;
 /// Rows of a panel.
 pub(crate) const PANEL: usize = 16;
 
+/// Columns that sums are handed out of at once.
+pub(crate) const BAND: usize = 256;
+
 /// So many products of 255 · 255 stay below 2^31; a multiple of a pair.
 pub(crate) const EXACT: usize = 32768;
 
@@ -216,7 +219,7 @@ impl<T: Number> Packed<T> {
     }
 
     /// Multiplies `PANEL` rows of the left matrix, one after the other, of which `rows` are wanted, and hands out rows of at most
-    /// [`COLUMNS`] sums: row, first column, values. `chunk`: elements of the depth whose sum is exact, or all of them.
+    /// [`BAND`] sums: row, first column, values. `chunk`: elements of the depth whose sum is exact, or all of them.
     pub fn multiply<S: Sum>(
         &self,
         panel: &[T],
@@ -225,22 +228,27 @@ impl<T: Number> Packed<T> {
         done: &mut dyn FnMut(usize, usize, &mut [S]),
     ) {
         let depth = self.depth;
-        for (s, strip) in self.data.chunks_exact(COLUMNS * depth).enumerate() {
+        let mut sums = [[S::default(); BAND]; ROWS];
+        let mut made = [[T::Partial::default(); COLUMNS]; ROWS];
+        for (band, strips) in self.data.chunks(BAND * depth).enumerate() {
             for first in (0..rows).step_by(ROWS) {
-                let mut sums = [[S::default(); COLUMNS]; ROWS];
-                let mut made = [[T::Partial::default(); COLUMNS]; ROWS];
-                for begin in (0..depth).step_by(chunk) {
-                    let end = (begin + chunk).min(depth);
-                    let rows: [&[T]; ROWS] = std::array::from_fn(|r| {
-                        &panel[(first + r) * depth + begin..(first + r) * depth + end]
-                    });
-                    T::strip(rows, &strip[begin * COLUMNS..end * COLUMNS], &mut made);
-                    for (sum, made) in sums.as_flattened_mut().iter_mut().zip(made.as_flattened()) {
-                        *sum = *sum + S::of(*made);
+                for (s, strip) in strips.chunks_exact(COLUMNS * depth).enumerate() {
+                    for begin in (0..depth).step_by(chunk) {
+                        let end = (begin + chunk).min(depth);
+                        let rows: [&[T]; ROWS] = std::array::from_fn(|r| {
+                            &panel[(first + r) * depth + begin..(first + r) * depth + end]
+                        });
+                        T::strip(rows, &strip[begin * COLUMNS..end * COLUMNS], &mut made);
+                        for (sums, made) in sums.iter_mut().zip(&made) {
+                            let sums = &mut sums[s * COLUMNS..][..COLUMNS];
+                            for (sum, made) in sums.iter_mut().zip(made) {
+                                *sum = if begin == 0 { S::of(*made) } else { *sum + S::of(*made) };
+                            }
+                        }
                     }
                 }
-                let column = s * COLUMNS;
-                let n = (self.columns - column).min(COLUMNS);
+                let column = band * BAND;
+                let n = (self.columns - column).min(BAND);
                 for (r, sum) in sums.iter_mut().enumerate().take(rows - first) {
                     done(first + r, column, &mut sum[..n]);
                 }
