@@ -42,14 +42,12 @@ pub(crate) fn check_argmax(k: &Check) -> Rule {
     k.has_shape(output, &shape, "output")
 }
 
-/// Goes along the axis for blocks of elements side by side: `f` gets their number along the axis, the elements, and what it has made.
-fn along<T: Wide>(
-    r: &Run,
-    input: &View,
-    first: T,
-    f: impl Fn(usize, &[T], &mut [T], &mut [i64]) + Sync,
-    places: bool,
-) {
+/// What a reduction does with elements side by side: their number along the axis, the elements, and what has been made of those before.
+/// Where one result is made, all elements are its, and follow one another along the axis.
+type Each<'a, T> = dyn Fn(usize, &[T], &mut [T], &mut [i64]) + Sync + 'a;
+
+/// Goes along the axis for blocks of elements side by side.
+fn along<T: Wide>(r: &Run, input: &View, first: T, f: &Each<T>, places: bool) {
     let (axis, out) = (r.ints(0)[0] as usize, &r.results[0]);
     let count = input.dim(axis);
     // Elements within the axis that lie one after the other in both: those of the last dimension, unless that is reduced.
@@ -83,9 +81,7 @@ fn along<T: Wide>(
             for i in (0..count).step_by(BLOCK) {
                 let m = (count - i).min(BLOCK);
                 input.read(from + (i * input.ty.bytes()) as u64, &mut row[..m]);
-                for (j, x) in row[..m].iter().enumerate() {
-                    f(i + j, std::slice::from_ref(x), &mut made[..1], &mut place[..1]);
-                }
+                f(i, &row[..m], &mut made[..1], &mut place[..1]);
             }
         } else {
             for i in 0..count {
@@ -98,10 +94,11 @@ fn along<T: Wide>(
 }
 
 fn fold<T: Wide>(r: &Run, input: &View, first: T, f: impl Fn(T, T) -> T + Sync) {
-    let each = |_, x: &[T], made: &mut [T], _: &mut [i64]| {
-        made.iter_mut().zip(x).for_each(|(m, x)| *m = f(*m, *x));
+    let each = |_, x: &[T], made: &mut [T], _: &mut [i64]| match made {
+        [one] => *one = x.iter().fold(*one, |m, x| f(m, *x)),
+        all => all.iter_mut().zip(x).for_each(|(m, x)| *m = f(*m, *x)),
     };
-    along(r, input, first, each, false);
+    along(r, input, first, &each, false);
 }
 
 /// What the greatest (or least) element is looked for from.
@@ -141,15 +138,17 @@ pub(crate) fn run(r: &Run) -> Result<(), Stop> {
 
 fn greatest<T: Wide>(r: &Run, first: T, ignore: bool) {
     let each = |i: usize, x: &[T], made: &mut [T], place: &mut [i64]| {
-        for ((x, m), p) in x.iter().zip(made).zip(place) {
-            let better = pick(*x, *m, true, ignore);
+        let step = (made.len() == 1) as usize;
+        for (j, x) in x.iter().enumerate() {
+            let to = j * (1 - step);
+            let better = pick(*x, made[to], true, ignore);
             #[allow(clippy::eq_op, reason = "only a NaN differs from itself")]
-            if better != *m && !(better != better && *m != *m) {
-                (*m, *p) = (better, i as i64);
+            if better != made[to] && !(better != better && made[to] != made[to]) {
+                (made[to], place[to]) = (better, (i + j * step) as i64);
             }
         }
     };
-    along(r, &r.operands[2], first, each, true);
+    along(r, &r.operands[2], first, &each, true);
 }
 
 pub(crate) fn argmax(r: &Run) -> Result<(), Stop> {
