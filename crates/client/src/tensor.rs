@@ -3,6 +3,7 @@
 
 use crate::context::Context;
 use crate::cooperative::{Module, op, text};
+use crate::graphics::Image;
 use crate::{Error, Result};
 use std::rc::Rc;
 
@@ -248,7 +249,62 @@ impl Functions {
     }
 }
 
-/// A tensor in memory of its own that the host sees, with a view of its format.
+fn described(element: Element, dimensions: &[i64]) -> vk::TensorDescriptionARM<'_> {
+    vk::TensorDescriptionARM {
+        format: element.format(),
+        dimension_count: dimensions.len() as u32,
+        p_dimensions: dimensions.as_ptr(),
+        usage: vk::TensorUsageFlagsARM::SHADER
+            | vk::TensorUsageFlagsARM::DATA_GRAPH
+            | vk::TensorUsageFlagsARM::TRANSFER_SRC
+            | vk::TensorUsageFlagsARM::TRANSFER_DST,
+        ..Default::default()
+    }
+}
+
+/// A tensor without memory, and what it needs of it.
+unsafe fn create(
+    context: &Context,
+    f: &Functions,
+    description: &vk::TensorDescriptionARM,
+) -> Result<(vk::TensorARM, vk::MemoryRequirements)> {
+    let device = context.device.handle();
+    let info = vk::TensorCreateInfoARM { p_description: description, ..Default::default() };
+    let mut handle = vk::TensorARM::null();
+    // SAFETY: structures outlive the calls.
+    unsafe {
+        let made = (f.create)(device, &info, std::ptr::null(), &mut handle);
+        made.result().map_err(Error::vk("vkCreateTensorARM"))?;
+        let of = vk::TensorMemoryRequirementsInfoARM { tensor: handle, ..Default::default() };
+        let mut needs = vk::MemoryRequirements2::default();
+        (f.requirements)(device, &of, &mut needs);
+        Ok((handle, needs.memory_requirements))
+    }
+}
+
+/// Binds it to the beginning of memory, and makes a view of it.
+unsafe fn bind(
+    context: &Context,
+    f: &Functions,
+    tensor: vk::TensorARM,
+    memory: vk::DeviceMemory,
+    element: Element,
+) -> Result<vk::TensorViewARM> {
+    let device = context.device.handle();
+    let mut view = vk::TensorViewARM::null();
+    // SAFETY: structures outlive the calls.
+    unsafe {
+        let info = vk::BindTensorMemoryInfoARM { tensor, memory, ..Default::default() };
+        let bound = (f.bind)(device, 1, &info);
+        bound.result().map_err(Error::vk("vkBindTensorMemoryARM"))?;
+        let of = vk::TensorViewCreateInfoARM { tensor, format: element.format(), ..Default::default() };
+        let made = (f.create_view)(device, &of, std::ptr::null(), &mut view);
+        made.result().map_err(Error::vk("vkCreateTensorViewARM"))?;
+    }
+    Ok(view)
+}
+
+/// A tensor with a view of its format: in memory of its own that the host sees, or in an image's.
 pub struct Tensor {
     context: Rc<Context>,
     functions: Rc<Functions>,
@@ -273,41 +329,18 @@ impl Tensor {
         let tiling = if optimal { vk::TensorTilingARM::OPTIMAL } else { vk::TensorTilingARM::LINEAR };
         let description = vk::TensorDescriptionARM {
             tiling,
-            format: element.format(),
-            dimension_count: dimensions.len() as u32,
-            p_dimensions: dimensions.as_ptr(),
             p_strides: strides.map_or(std::ptr::null(), |s| s.as_ptr()),
-            usage: vk::TensorUsageFlagsARM::SHADER
-                | vk::TensorUsageFlagsARM::DATA_GRAPH
-                | vk::TensorUsageFlagsARM::TRANSFER_SRC
-                | vk::TensorUsageFlagsARM::TRANSFER_DST,
-            ..Default::default()
+            ..described(element, dimensions)
         };
-        let info = vk::TensorCreateInfoARM { p_description: &description, ..Default::default() };
-        let (mut handle, mut view) = (vk::TensorARM::null(), vk::TensorViewARM::null());
         // SAFETY: structures outlive the calls; the memory is mapped whole and stays mapped.
         unsafe {
-            let made = (f.create)(device.handle(), &info, std::ptr::null(), &mut handle);
-            made.result().map_err(Error::vk("vkCreateTensorARM"))?;
-            let of = vk::TensorMemoryRequirementsInfoARM { tensor: handle, ..Default::default() };
-            let mut needs = vk::MemoryRequirements2::default();
-            (f.requirements)(device.handle(), &of, &mut needs);
-            let needs = needs.memory_requirements;
+            let (handle, needs) = create(context, f, &description)?;
             let flags = vk::MemoryPropertyFlags::HOST_VISIBLE | vk::MemoryPropertyFlags::HOST_COHERENT;
             let allocate = vk::MemoryAllocateInfo::default()
                 .allocation_size(needs.size)
                 .memory_type_index(context.memory_type(needs.memory_type_bits, flags)?);
             let memory = device.allocate_memory(&allocate, None).map_err(Error::vk("vkAllocateMemory"))?;
-            let bind = vk::BindTensorMemoryInfoARM { tensor: handle, memory, ..Default::default() };
-            let bound = (f.bind)(device.handle(), 1, &bind);
-            bound.result().map_err(Error::vk("vkBindTensorMemoryARM"))?;
-            let of = vk::TensorViewCreateInfoARM {
-                tensor: handle,
-                format: element.format(),
-                ..Default::default()
-            };
-            let made = (f.create_view)(device.handle(), &of, std::ptr::null(), &mut view);
-            made.result().map_err(Error::vk("vkCreateTensorViewARM"))?;
+            let view = bind(context, f, handle, memory, element)?;
             let pointer = device
                 .map_memory(memory, 0, vk::WHOLE_SIZE, vk::MemoryMapFlags::empty())
                 .map_err(Error::vk("vkMapMemory"))?
@@ -321,6 +354,33 @@ impl Tensor {
                 memory,
                 pointer,
                 size,
+            })
+        }
+    }
+
+    /// In the memory of an image, whose texels are the last dimension. The host does not see it.
+    pub fn of_image(
+        context: &Rc<Context>,
+        functions: &Rc<Functions>,
+        element: Element,
+        dimensions: &[i64],
+        image: &Image,
+    ) -> Result<Tensor> {
+        let mut description = described(element, dimensions);
+        description.tiling = vk::TensorTilingARM::OPTIMAL;
+        description.usage |= vk::TensorUsageFlagsARM::IMAGE_ALIASING;
+        // SAFETY: structures outlive the calls; the image has memory.
+        unsafe {
+            let (handle, _) = create(context, functions, &description)?;
+            let view = bind(context, functions, handle, image.memory(), element)?;
+            Ok(Tensor {
+                context: context.clone(),
+                functions: functions.clone(),
+                handle,
+                view,
+                memory: vk::DeviceMemory::null(),
+                pointer: std::ptr::dangling_mut(),
+                size: 0,
             })
         }
     }

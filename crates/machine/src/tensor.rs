@@ -1,9 +1,10 @@
 //! Tensors (VK_ARM_tensors): how their elements lie in memory. Linear and optimal tiling are the same here: row by row, the last
-//! dimension innermost.
+//! dimension innermost. Only those that share memory with an image have their rows as images have them.
 
 use ash::vk;
 use shader::options::tensor::{MAX_RANK, STRIDES, WORDS};
 use std::fmt;
+use texel::image::layout::ROW_ALIGN;
 
 /// Bytes, and elements, that a tensor may have: offsets are of 32 bits.
 pub const MAX_BYTES: u64 = 1 << 31;
@@ -69,6 +70,8 @@ pub enum Wrong {
     Dimension(i64),
     Stride(i64),
     Size,
+    /// No image has texels of so many elements, or so many dimensions.
+    NoImage,
 }
 
 impl fmt::Display for Wrong {
@@ -81,6 +84,9 @@ impl fmt::Display for Wrong {
                 f,
                 "a stride of {n} bytes; strides are multiples of the element's size, the last is that size, and each is at least \
                  what the dimension within takes"
+            ),
+            Wrong::NoImage => f.write_str(
+                "a tensor that aliases an image has at most four dimensions, and at most four elements in the last",
             ),
             Wrong::Size => write!(f, "more than {MAX_BYTES} bytes"),
         }
@@ -119,6 +125,26 @@ impl Shape {
             shape.strides[d] = stride as u32;
         }
         Ok(shape)
+    }
+
+    /// In the memory of an image: depth, height, width and the components of a texel, or the last of these. Rows lie as
+    /// [`texel::image::layout`] has them.
+    pub fn of_image(format: vk::Format, dimensions: &[i64]) -> Result<Shape, Wrong> {
+        let rank = dimensions.len();
+        if rank > 4 || dimensions.last().is_some_and(|n| *n > 4) {
+            return Err(Wrong::NoImage);
+        }
+        let packed = Shape::new(format, dimensions, None)?;
+        let mut strides: Vec<i64> = packed.strides.iter().map(|s| *s as i64).collect();
+        if rank >= 3 {
+            // At most 2^31 by 2^31.
+            let row = (strides[rank - 3] as u64).next_multiple_of(ROW_ALIGN) as i64;
+            strides[rank - 3] = row;
+            if rank == 4 {
+                strides[0] = row * dimensions[1];
+            }
+        }
+        Shape::new(format, dimensions, Some(&strides))
     }
 
     pub fn bytes(&self) -> u64 {

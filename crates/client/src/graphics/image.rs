@@ -169,6 +169,11 @@ impl Image {
         }
     }
 
+    /// What it is bound to, from its first byte on.
+    pub(crate) fn memory(&self) -> vk::DeviceMemory {
+        self.memory
+    }
+
     fn to_general(&self, device: &ash::Device, commands: vk::CommandBuffer) {
         let change = [vk::ImageMemoryBarrier::default()
             .old_layout(vk::ImageLayout::UNDEFINED)

@@ -27,6 +27,7 @@ mod rig;
 mod single_sampled;
 mod single_sampled_pass;
 mod tensor;
+mod tensor_images;
 mod tensor_ways;
 mod tile;
 mod weights;
@@ -62,6 +63,7 @@ pub fn checks() -> Vec<Check> {
     all.extend(cooperative::checks());
     all.extend(tensor::checks());
     all.extend(tensor_ways::checks());
+    all.extend(tensor_images::checks());
     all.extend(packed::checks());
     all.extend(data_graph::checks());
     all.extend(optical_flow::checks());

@@ -26,6 +26,9 @@ const CONVERSION: F = F::from_raw(
         | F::SAMPLED_IMAGE_YCBCR_CONVERSION_SEPARATE_RECONSTRUCTION_FILTER.as_raw(),
 );
 
+/// Of formats of tensors, and of images that share memory with them.
+const ALIASED: F = vk::FORMAT_FEATURE_2_TENSOR_IMAGE_ALIASING_BIT_ARM;
+
 /// The features of images of a format with optimal tiling.
 pub(crate) fn optimal(f: &FormatInfo) -> F {
     if !f.image() {
@@ -59,6 +62,7 @@ pub(crate) fn optimal(f: &FormatInfo) -> F {
         | when(IMAGES.contains(&f.format), vk::FORMAT_FEATURE_2_DATA_GRAPH_OPTICAL_FLOW_IMAGE_BIT_ARM)
         | when(f.format == VECTORS, vk::FORMAT_FEATURE_2_DATA_GRAPH_OPTICAL_FLOW_VECTOR_BIT_ARM)
         | when(f.format == COSTS, vk::FORMAT_FEATURE_2_DATA_GRAPH_OPTICAL_FLOW_COST_BIT_ARM)
+        | when(f.is_of_elements(), ALIASED)
         | when(f.convertible(), CONVERSION)
         | F::HOST_IMAGE_TRANSFER_EXT
         | vk::FORMAT_FEATURE_2_COPY_IMAGE_INDIRECT_DST_BIT_KHR
@@ -70,7 +74,7 @@ pub(crate) fn optimal(f: &FormatInfo) -> F {
 
 /// With linear tiling: colour formats only.
 pub(crate) fn linear(f: &FormatInfo) -> F {
-    if f.is_depth_stencil() { F::empty() } else { optimal(f) }
+    if f.is_depth_stencil() { F::empty() } else { optimal(f) & !ALIASED }
 }
 
 /// Of buffers.
@@ -114,8 +118,9 @@ pub(crate) fn get_physical_device_format_properties2(
         p3.buffer_features = buffer;
     }
     if let Some(mut t) = out.find::<vk::TensorFormatPropertiesARM>() {
-        t.optimal_tiling_tensor_features = crate::memory::tensor::features(format);
-        t.linear_tiling_tensor_features = t.optimal_tiling_tensor_features;
+        let features = crate::memory::tensor::features(format);
+        t.linear_tiling_tensor_features = features;
+        t.optimal_tiling_tensor_features = features | when(!features.is_empty(), ALIASED);
     }
     if let Some(mut t) = out.find::<vk::TensorExplicitTilingFormatPropertiesARM>() {
         let features = crate::memory::tensor::features(format);
@@ -154,6 +159,7 @@ fn usable(usage: U, features: F) -> bool {
         (U::TRANSFER_DST, F::TRANSFER_DST),
         (U::HOST_TRANSFER_EXT, F::HOST_IMAGE_TRANSFER_EXT),
         (U::FRAGMENT_SHADING_RATE_ATTACHMENT_KHR, F::FRAGMENT_SHADING_RATE_ATTACHMENT_KHR),
+        (vk::IMAGE_USAGE_TENSOR_ALIASING_BIT_ARM, ALIASED),
     ];
     needs.iter().all(|&(u, f)| !usage.contains(u) || features.intersects(f))
 }
@@ -183,6 +189,7 @@ pub(crate) fn image_properties(
         | U::TRANSFER_DST
         | U::HOST_TRANSFER_EXT
         | U::FRAGMENT_SHADING_RATE_ATTACHMENT_KHR
+        | vk::IMAGE_USAGE_TENSOR_ALIASING_BIT_ARM
         | U::ATTACHMENT_FEEDBACK_LOOP_EXT;
     let known_flags = C::MUTABLE_FORMAT
         | C::CUBE_COMPATIBLE

@@ -75,10 +75,13 @@ pub(crate) fn features(format: vk::Format) -> vk::FormatFeatureFlags2 {
 
 fn shape(call: &str, d: Option<In<vk::TensorDescriptionARM>>) -> Answer<Shape> {
     let d = d.ok_or_else(|| invalid(&format!("{call}: no description")))?;
-    if d.usage.contains(vk::TensorUsageFlagsARM::IMAGE_ALIASING) {
-        return Err(invalid(&format!("{call}: tensors that alias images are not supported")));
-    }
     use vk::TensorTilingARM as Tiling;
+    if d.usage.contains(vk::TensorUsageFlagsARM::IMAGE_ALIASING) {
+        if d.tiling != Tiling::OPTIMAL {
+            return Err(invalid(&format!("{call}: only tensors of optimal tiling alias images")));
+        }
+        return Shape::of_image(d.format, d.dimensions()).map_err(|why| invalid(&format!("{call}: {why}")));
+    }
     let blocks = [Tiling::BLOCK_U_INTERLEAVED, Tiling::BLOCK_U_INTERLEAVED_64K].contains(&d.tiling);
     let bricks = [Tiling::BRICK_16_WIDE, Tiling::BRICK_8_WIDE, Tiling::BRICK_4_WIDE].contains(&d.tiling);
     if !blocks && !bricks && ![Tiling::OPTIMAL, Tiling::LINEAR].contains(&d.tiling) {

@@ -306,6 +306,18 @@ impl FormatInfo {
         self.components().iter().any(|c| c.bits == 64)
     }
 
+    /// Whether a texel is nothing but one to four numbers of 8, 16, 32 or 64 bits, one after the other, so that it can be a tensor's
+    /// innermost dimension.
+    pub fn is_of_elements(&self) -> bool {
+        let all = self.components();
+        let bits = all.first().map_or(0, |c| c.bits);
+        matches!(bits, 8 | 16 | 32 | 64)
+            && self.block_extent == [1; 3]
+            && all.len() * bits as usize == 8 * self.block_bytes as usize
+            && all.iter().enumerate().all(|(i, c)| (c.bits, c.offset as usize) == (bits, i * bits as usize))
+            && !matches!(self.class, NumClass::Srgb | NumClass::Uscaled | NumClass::Sscaled)
+    }
+
     /// The format one aspect is stored as, which is also the format of that aspect in buffers (Vulkan specification,
     /// "Buffer and Image Addressing": D24 is 4 bytes, stencil 1). Colour aspects give the format itself.
     pub fn aspect_format(&'static self, aspect: vk::ImageAspectFlags) -> &'static FormatInfo {

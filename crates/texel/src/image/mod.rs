@@ -20,6 +20,9 @@ use ash::vk;
 use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, OnceLock};
 
+/// VK_IMAGE_USAGE_TENSOR_ALIASING_BIT_ARM.
+pub const TENSOR_ALIASING: vk::ImageUsageFlags = vk::ImageUsageFlags::from_raw(1 << 23);
+
 /// A Vulkan image.
 pub struct Image {
     pub format: &'static FormatInfo,
@@ -222,6 +225,7 @@ impl Image {
         if is_sparse
             || info.tiling != vk::ImageTiling::OPTIMAL
             || info.flags.contains(vk::ImageCreateFlags::ALIAS)
+            || info.usage.contains(TENSOR_ALIASING)
         {
             discarded.end();
         }

@@ -82,7 +82,7 @@ pub fn allowed(info: &vk::ImageCreateInfo, format: &FormatInfo) -> bool {
         && info.samples == vk::SampleCountFlags::TYPE_1
         && info.tiling == vk::ImageTiling::OPTIMAL
         && info.usage.intersects(attachment)
-        && !info.usage.intersects(Usage::STORAGE | Usage::HOST_TRANSFER_EXT)
+        && !info.usage.intersects(Usage::STORAGE | Usage::HOST_TRANSFER_EXT | super::TENSOR_ALIASING)
         && !info.flags.intersects(plain)
         && has_format(format)
 }
