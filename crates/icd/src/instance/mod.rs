@@ -12,6 +12,7 @@ pub(crate) mod extensions;
 pub(crate) mod external;
 pub(crate) mod features;
 pub(crate) mod generated;
+pub(crate) mod host_memory;
 pub(crate) mod limits;
 pub(crate) mod messenger;
 pub(crate) mod physical_device;

@@ -7,10 +7,10 @@ use crate::instance::Shared;
 use crate::instance::extensions;
 use crate::instance::features;
 use crate::instance::generated::structs::HEADER_VERSION;
+use crate::instance::host_memory::{self, heap_size};
 use crate::instance::properties;
 use std::ffi::CStr;
 use std::sync::Arc;
-use std::sync::OnceLock;
 use vk::ExternalMemoryFeatureFlags as X;
 use vk::ExternalMemoryHandleTypeFlags as H;
 use vk::MemoryPropertyFlags as M;
@@ -93,19 +93,6 @@ impl PhysicalDevice {
     pub(crate) fn new(instance: Arc<Shared>) -> Self {
         PhysicalDevice { instance }
     }
-}
-
-/// A `/proc/meminfo` line in bytes.
-fn meminfo(key: &str) -> Option<u64> {
-    let text = std::fs::read_to_string("/proc/meminfo").ok()?;
-    let line = text.lines().find(|l| l.starts_with(key))?;
-    line.split_whitespace().nth(1)?.parse::<u64>().ok().map(|kib| kib << 10)
-}
-
-/// Bytes of the heap: the machine's memory.
-pub(crate) fn heap_size() -> u64 {
-    static SIZE: OnceLock<u64> = OnceLock::new();
-    *SIZE.get_or_init(|| meminfo("MemTotal:").unwrap_or(4 << 30).max(1 << 30))
 }
 
 /// Bytes of device memory that this process has allocated.
@@ -193,7 +180,7 @@ pub(crate) fn get_physical_device_memory_properties2(
     out.memory_properties = p;
     if let Some(mut budget) = out.find::<vk::PhysicalDeviceMemoryBudgetPropertiesEXT>() {
         let used = HEAP_USED.load(std::sync::atomic::Ordering::Relaxed);
-        let free = meminfo("MemAvailable:").unwrap_or(heap_size());
+        let free = host_memory::available();
         budget.heap_budget = [0; vk::MAX_MEMORY_HEAPS];
         budget.heap_usage = [0; vk::MAX_MEMORY_HEAPS];
         budget.heap_budget[0] = free.saturating_add(used).clamp(1, heap_size());
