@@ -4,6 +4,8 @@
 use client::compute::KernelInfo;
 use client::cooperative::{Element, Gemm};
 use client::{Buffer, Context, Kernel, Library};
+use std::ffi::CStr;
+use std::rc::Rc;
 use std::time::Instant;
 
 fn half(x: f32) -> u16 {
@@ -26,10 +28,13 @@ fn write(e: Element, x: i32) -> Vec<u8> {
     }
 }
 
-fn main() {
-    let args: Vec<u32> = std::env::args().skip(1).filter_map(|a| a.parse().ok()).collect();
-    let size = args.first().copied().unwrap_or(512);
-    let tiles = [args.get(1).copied().unwrap_or(2), args.get(2).copied().unwrap_or(2)];
+type Shape = vk::CooperativeMatrixPropertiesKHR<'static>;
+
+/// A device with cooperative matrices, and of the small floats those that it has.
+fn open() -> Rc<Context> {
+    let probe = Context::open().unwrap();
+    let has = |name: &CStr| probe.needs(name).is_ok();
+    let mut names = vec![c"VK_KHR_cooperative_matrix"];
     let mut float8 = vk::PhysicalDeviceShaderFloat8FeaturesEXT {
         shader_float8: 1,
         shader_float8_cooperative_matrix: 1,
@@ -38,18 +43,58 @@ fn main() {
     let mut bfloat = vk::PhysicalDeviceShaderBfloat16FeaturesKHR {
         shader_b_float16_type: 1,
         shader_b_float16_cooperative_matrix: 1,
-        p_next: (&raw mut float8).cast(),
         ..Default::default()
     };
-    let mut cooperative = ash::vk::PhysicalDeviceCooperativeMatrixFeaturesKHR {
-        cooperative_matrix: 1,
-        p_next: (&raw mut bfloat).cast(),
-        ..Default::default()
-    };
-    let names = [c"VK_KHR_cooperative_matrix", c"VK_KHR_shader_bfloat16", c"VK_EXT_shader_float8"];
+    let mut cooperative =
+        vk::PhysicalDeviceCooperativeMatrixFeaturesKHR { cooperative_matrix: 1, ..Default::default() };
+    let mut chain: *mut std::ffi::c_void = std::ptr::null_mut();
+    if has(c"VK_EXT_shader_float8") {
+        names.push(c"VK_EXT_shader_float8");
+        float8.p_next = chain;
+        chain = (&raw mut float8).cast();
+    }
+    if has(c"VK_KHR_shader_bfloat16") {
+        names.push(c"VK_KHR_shader_bfloat16");
+        bfloat.p_next = chain;
+        chain = (&raw mut bfloat).cast();
+    }
+    cooperative.p_next = chain;
+    drop(probe);
     // SAFETY: a chain of features that outlives the call.
     let context = Context::extended(Library::any().unwrap(), &names, (&raw mut cooperative).cast());
-    let context = context.unwrap();
+    context.unwrap()
+}
+
+fn invocations(context: &Context) -> u32 {
+    let mut subgroups = vk::PhysicalDeviceSubgroupProperties::default();
+    let mut all = vk::PhysicalDeviceProperties2 { p_next: (&raw mut subgroups).cast(), ..Default::default() };
+    // SAFETY: structures outlive the call.
+    unsafe { context.instance.get_physical_device_properties2(context.physical, &mut all) };
+    subgroups.subgroup_size
+}
+
+fn shapes(context: &Context) -> Vec<Shape> {
+    let name = c"vkGetPhysicalDeviceCooperativeMatrixPropertiesKHR";
+    type Ask = unsafe extern "system" fn(vk::PhysicalDevice, *mut u32, *mut Shape) -> vk::Result;
+    let ask = context.instance_function(name).unwrap();
+    let mut count = 256;
+    let mut all = vec![Shape::default(); count as usize];
+    // SAFETY: the command's function has the command's type, and there is room for so many.
+    unsafe {
+        let ask: Ask = std::mem::transmute(ask);
+        assert!(ask(context.physical, &mut count, all.as_mut_ptr()).as_raw() >= 0);
+    }
+    all.truncate(count as usize);
+    all
+}
+
+fn main() {
+    let args: Vec<u32> = std::env::args().skip(1).filter_map(|a| a.parse().ok()).collect();
+    let size = args.first().copied().unwrap_or(512);
+    let tiles = [args.get(1).copied().unwrap_or(2), args.get(2).copied().unwrap_or(2)];
+    let context = open();
+    let subgroup = invocations(&context);
+    let shapes = shapes(&context);
     let cases = [
         (Element::F32, Element::F32, Element::F32),
         (Element::F16, Element::F16, Element::F32),
@@ -61,6 +106,18 @@ fn main() {
         (Element::U8, Element::S8, Element::S32),
     ];
     for (left, right, sum) in cases {
+        // The largest square matrices that the device has of these.
+        let fits = |s: &&Shape| {
+            let of = [s.a_type, s.b_type, s.c_type, s.result_type];
+            let square = s.m_size == s.n_size && s.n_size == s.k_size;
+            square
+                && of == [left, right, sum, sum].map(Element::component)
+                && s.scope == vk::ScopeKHR::SUBGROUP
+        };
+        let Some(shape) = shapes.iter().filter(fits).max_by_key(|s| s.m_size) else {
+            println!("{left:?} {right:?} {sum:?}: the device has none");
+            continue;
+        };
         for by_column in [false, true] {
             let g = Gemm {
                 left,
@@ -69,8 +126,10 @@ fn main() {
                 m: size,
                 n: size,
                 k: size,
+                side: shape.m_size,
                 tiles,
                 subgroups: [2, 2],
+                subgroup,
                 by_column,
                 saturates: false,
             };
@@ -111,7 +170,8 @@ fn main() {
             }
             let rate = 2.0 * (n as f64).powi(3) / best / 1e9;
             println!(
-                "{left:?} {right:?} {sum:?} {} {:.3} ms {rate:.1} G/s wrong {wrong}",
+                "{left:?} {right:?} {sum:?} of {} {} {:.3} ms {rate:.1} G/s wrong {wrong}",
+                shape.m_size,
                 if by_column { "columns" } else { "rows" },
                 best * 1e3
             );

@@ -1,4 +1,4 @@
-//! Products of matrices by VK_KHR_cooperative_matrix: SPIR-V of a whole product C = A · B, of matrices of 16 × 16, for tests and
+//! Products of matrices by VK_KHR_cooperative_matrix: SPIR-V of a whole product C = A · B, for tests and
 //! benches. It is made here because the compilers of Debian 12 do not know the extension.
 
 /// What the elements of a matrix are.
@@ -22,6 +22,21 @@ impl Element {
             Element::F32 | Element::S32 | Element::U32 => 4,
             Element::F16 | Element::Bf16 => 2,
             _ => 1,
+        }
+    }
+    /// As the device's properties name it.
+    pub fn component(self) -> vk::ComponentTypeKHR {
+        use vk::ComponentTypeKHR as T;
+        match self {
+            Element::F32 => T::FLOAT32,
+            Element::F16 => T::FLOAT16,
+            Element::Bf16 => vk::COMPONENT_TYPE_BFLOAT16_KHR,
+            Element::E4m3 => vk::COMPONENT_TYPE_FLOAT8_E4M3_EXT,
+            Element::E5m2 => vk::COMPONENT_TYPE_FLOAT8_E5M2_EXT,
+            Element::S8 => T::SINT8,
+            Element::U8 => T::UINT8,
+            Element::S32 => T::SINT32,
+            Element::U32 => T::UINT32,
         }
     }
     fn is_signed(self) -> bool {
@@ -62,10 +77,14 @@ pub struct Gemm {
     pub m: u32,
     pub n: u32,
     pub k: u32,
-    /// Rows and columns of 16 × 16 that a subgroup computes.
+    /// Rows, columns and depth of a matrix of a product.
+    pub side: u32,
+    /// Matrices that a subgroup computes, down and along.
     pub tiles: [u32; 2],
-    /// Subgroups of 16 invocations, down and along.
+    /// Subgroups of a workgroup, down and along.
     pub subgroups: [u32; 2],
+    /// Invocations of a subgroup.
+    pub subgroup: u32,
     /// B is stored column by column.
     pub by_column: bool,
     pub saturates: bool,
@@ -145,8 +164,8 @@ impl Gemm {
     /// Workgroups, along and down.
     pub fn groups(&self) -> [u32; 3] {
         [
-            self.n / (16 * self.tiles[1] * self.subgroups[1]),
-            self.m / (16 * self.tiles[0] * self.subgroups[0]),
+            self.n / (self.side * self.tiles[1] * self.subgroups[1]),
+            self.m / (self.side * self.tiles[0] * self.subgroups[0]),
             1,
         ]
     }
@@ -194,7 +213,7 @@ impl Gemm {
         entry.extend(operands.iter().map(|o| o.variable));
         head.extend(op(15, &entry));
         let [down, along] = self.subgroups;
-        head.extend(op(16, &[main, 17, 16 * down * along, 1, 1]));
+        head.extend(op(16, &[main, 17, self.subgroup * down * along, 1, 1]));
         let mut words = vec![0x0723_0203, 0x0001_0600, 0, m.ids + 1, 0];
         words.extend(head);
         words.extend(&m.decorations);
@@ -222,7 +241,7 @@ impl Gemm {
         m.decorations.extend(op(71, &[array, 6, element.bytes() as u32]));
         m.decorations.extend([op(71, &[block, 2]), op(72, &[block, 0, 35, 0])].concat());
         m.decorations.extend([op(71, &[variable, 34, 0]), op(71, &[variable, 33, n])].concat());
-        let (scope, side, matrix_use) = (m.constant(3), m.constant(16), m.constant(n));
+        let (scope, side, matrix_use) = (m.constant(3), m.constant(self.side), m.constant(n));
         let matrix = m.global(|id| op(4456, &[id, ty, scope, side, side, matrix_use]));
         Operand { variable, pointer, matrix }
     }
@@ -245,7 +264,7 @@ impl Gemm {
         let mut place = |group: u32, own: u32, subgroups: u32, tiles: u32| {
             let first = m.times(group, subgroups);
             let all = m.add(first, own);
-            m.times(all, 16 * tiles)
+            m.times(all, self.side * tiles)
         };
         let row = place(y, sy, self.subgroups[0], down);
         let column = place(x, sx, self.subgroups[1], along);
@@ -266,7 +285,7 @@ impl Gemm {
         m.body.extend([op(250, &[more, body, end]), op(248, &[body])].concat());
         let left: Vec<u32> = (0..down)
             .map(|t| {
-                let t = m.constant(16 * t);
+                let t = m.constant(self.side * t);
                 let r = m.add(row, t);
                 let at = m.times(r, self.k);
                 let at = m.add(at, k);
@@ -275,7 +294,7 @@ impl Gemm {
             .collect();
         let right: Vec<u32> = (0..along)
             .map(|t| {
-                let t = m.constant(16 * t);
+                let t = m.constant(self.side * t);
                 let c = m.add(column, t);
                 let (major, minor, stride) = if self.by_column { (c, k, self.k) } else { (k, c, self.n) };
                 let at = m.times(major, stride);
@@ -292,11 +311,11 @@ impl Gemm {
             m.body.extend(op(4459, &[operands[2].matrix, *r, a, b, *s, bits]));
         }
         m.body.extend([op(249, &[next]), op(248, &[next])].concat());
-        let step = m.constant(16);
+        let step = m.constant(self.side);
         m.body.extend(op(128, &[uint, after, k, step]));
         m.body.extend([op(249, &[header]), op(248, &[end])].concat());
         for (i, s) in sums.iter().enumerate() {
-            let (tr, tc) = (16 * (i as u32 / along), 16 * (i as u32 % along));
+            let (tr, tc) = (self.side * (i as u32 / along), self.side * (i as u32 % along));
             let (tr, tc) = (m.constant(tr), m.constant(tc));
             let (r, c) = (m.add(row, tr), m.add(column, tc));
             let at = m.times(r, self.n);

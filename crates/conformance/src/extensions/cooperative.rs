@@ -21,7 +21,20 @@ const SIZES: [u32; 3] = [32, 64, 48];
 
 fn gemm(left: Element, right: Element, sum: Element, by_column: bool) -> Gemm {
     let [m, n, k] = SIZES;
-    Gemm { left, right, sum, m, n, k, tiles: [1, 2], subgroups: [2, 1], by_column, saturates: false }
+    Gemm {
+        left,
+        right,
+        sum,
+        m,
+        n,
+        k,
+        side: 16,
+        tiles: [1, 2],
+        subgroups: [2, 1],
+        subgroup: 16,
+        by_column,
+        saturates: false,
+    }
 }
 
 /// What C holds, for the bytes of A (by rows) and B (by rows or columns).
