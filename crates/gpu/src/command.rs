@@ -151,6 +151,12 @@ pub enum Command {
         ranges: Vec<vk::ImageSubresourceRange>,
     },
 
+    /// A matrix in another layout or of another type; source and destination are as large as it needs.
+    ConvertMatrix {
+        src: Arc<Buffer>,
+        dst: Arc<Buffer>,
+        conversion: Box<crate::matrix::Conversion>,
+    },
     /// Copies of which buffer `copies` says where from, where to and how much (VkCopyMemoryIndirectCommandKHR).
     CopyMemoryIndirect {
         copies: Arc<Buffer>,
@@ -291,6 +297,7 @@ impl Command {
             | Command::ResolveImage { .. }
             | Command::ClearColorImage { .. }
             | Command::ClearDepthStencilImage { .. }
+            | Command::ConvertMatrix { .. }
             | Command::CopyMemoryIndirect { .. }
             | Command::CopyMemoryToImageIndirect { .. }
             | Command::Structure(_)
@@ -328,6 +335,7 @@ impl Command {
             Command::ResolveImage { .. } => "vkCmdResolveImage2",
             Command::ClearColorImage { .. } => "vkCmdClearColorImage",
             Command::ClearDepthStencilImage { .. } => "vkCmdClearDepthStencilImage",
+            Command::ConvertMatrix { .. } => "vkCmdConvertCooperativeVectorMatrixNV",
             Command::CopyMemoryIndirect { .. } => "vkCmdCopyMemoryIndirectKHR",
             Command::CopyMemoryToImageIndirect { .. } => "vkCmdCopyMemoryToImageIndirectKHR",
             Command::Trace(t) => t.call,

@@ -248,6 +248,7 @@ impl Executor {
             | Command::ResolveImage { .. }
             | Command::ClearColorImage { .. }
             | Command::ClearDepthStencilImage { .. }
+            | Command::ConvertMatrix { .. }
             | Command::CopyMemoryIndirect { .. }
             | Command::CopyMemoryToImageIndirect { .. } => self.transfer(c),
             Command::Trace(t) => self.trace(t),

@@ -15,6 +15,7 @@ pub mod findings;
 pub mod graphs;
 pub mod hazards;
 pub mod ledger;
+pub mod matrix;
 pub mod ordering;
 mod pass_time;
 pub mod pipeline;

@@ -223,6 +223,17 @@ pub fn run(c: &Command, memory: &AddressSpace, hub: &Hub, told: bool) -> Option<
             }
             ("copy buffer", Transfer::Copy, false)
         }
+        Command::ConvertMatrix { src, dst, conversion: c } => {
+            let ((s, from), (d, to)) = (src.range(0, c.reads), dst.range(0, c.writes));
+            if (from, to) == (c.reads, c.writes) {
+                // SAFETY: both ranges are as long as the conversion says; they were apart when it was recorded.
+                unsafe { c.run(s, d) }
+                m.add(from, to);
+                span(0, s, from);
+                span(1, d, to);
+            }
+            ("convert matrix", Transfer::Copy, false)
+        }
         Command::UpdateBuffer { dst, offset, data } => {
             let (d, n) = dst.range(*offset, data.len() as u64);
             // SAFETY: no more than the range has, nor the data; the data is the command's own.

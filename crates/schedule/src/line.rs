@@ -25,6 +25,8 @@ pub(crate) enum Class {
 pub(crate) const CLASSES: usize = 8;
 /// VK_PIPELINE_STAGE_2_COPY_INDIRECT_BIT_KHR, which ash lacks.
 const COPY_INDIRECT: u64 = 1 << 46;
+/// VK_PIPELINE_STAGE_2_CONVERT_COOPERATIVE_VECTOR_MATRIX_BIT_NV: conversions are copies here.
+const CONVERT_MATRIX: u64 = 1 << 44;
 
 /// A transfer, as stages tell them apart (§ Pipeline Stages); on the compute queue or the main queue.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -138,7 +140,7 @@ impl Scope {
             || any(Stages::ACCELERATION_STRUCTURE_BUILD_KHR | Stages::ACCELERATION_STRUCTURE_COPY_KHR)
             || (!first && before);
         // What says what to copy is read before the copy.
-        let asks = Stages::from_raw(COPY_INDIRECT);
+        let asks = Stages::from_raw(COPY_INDIRECT | CONVERT_MATRIX);
         classes[Class::Copy as usize] |= any(asks);
         Scope { classes, front: everything }
     }

@@ -33,6 +33,7 @@ mod spirv;
 pub mod stage_io;
 mod trees;
 pub mod twins;
+pub mod vectors;
 pub mod verify;
 mod work;
 

@@ -493,6 +493,22 @@ impl DepthClampModeEXT {
     pub const VIEWPORT_RANGE: Self = Self(0);
     pub const USER_DEFINED_RANGE: Self = Self(1);
 }
+#[doc = "<https://registry.khronos.org/vulkan/specs/latest/man/html/VkCooperativeVectorMatrixLayoutNV.html>"]
+#[repr(transparent)]
+#[derive(Eq, PartialEq, Ord, PartialOrd, Clone, Copy, Hash, Debug, Default)]
+pub struct CooperativeVectorMatrixLayoutNV(pub(crate) i32);
+impl CooperativeVectorMatrixLayoutNV {
+    pub const fn from_raw(x: i32) -> Self {
+        Self(x)
+    }
+    pub const fn as_raw(self) -> i32 {
+        self.0
+    }
+    pub const ROW_MAJOR: Self = Self(0);
+    pub const COLUMN_MAJOR: Self = Self(1);
+    pub const INFERENCING_OPTIMAL: Self = Self(2);
+    pub const TRAINING_OPTIMAL: Self = Self(3);
+}
 #[doc = "<https://registry.khronos.org/vulkan/specs/latest/man/html/VkTensorTilingARM.html>"]
 #[repr(transparent)]
 #[derive(Eq, PartialEq, Ord, PartialOrd, Clone, Copy, Hash, Debug, Default)]
@@ -2968,6 +2984,114 @@ unsafe impl Send for PhysicalDeviceVertexAttributeRobustnessFeaturesEXT<'_> {}
 unsafe impl Sync for PhysicalDeviceVertexAttributeRobustnessFeaturesEXT<'_> {}
 pub type PhysicalDeviceDepthClampZeroOneFeaturesKHR<'a> =
     ash::vk::PhysicalDeviceDepthClampZeroOneFeaturesEXT<'a>;
+#[doc = "<https://registry.khronos.org/vulkan/specs/latest/man/html/VkPhysicalDeviceCooperativeVectorFeaturesNV.html>"]
+#[repr(C)]
+#[derive(Copy, Clone)]
+pub struct PhysicalDeviceCooperativeVectorFeaturesNV<'a> {
+    pub s_type: StructureType,
+    pub p_next: *mut c_void,
+    pub cooperative_vector: Bool32,
+    pub cooperative_vector_training: Bool32,
+    pub _marker: PhantomData<&'a ()>,
+}
+impl Default for PhysicalDeviceCooperativeVectorFeaturesNV<'_> {
+    fn default() -> Self {
+        // SAFETY: zero is a value of every member: numbers, null pointers and handles.
+        let zero: Self = unsafe { core::mem::zeroed() };
+        Self { s_type: Self::STRUCTURE_TYPE, ..zero }
+    }
+}
+// SAFETY: the members are those of vk.xml, in order.
+unsafe impl TaggedStructure for PhysicalDeviceCooperativeVectorFeaturesNV<'_> {
+    const STRUCTURE_TYPE: StructureType = StructureType::from_raw(1000491000);
+}
+unsafe impl Send for PhysicalDeviceCooperativeVectorFeaturesNV<'_> {}
+unsafe impl Sync for PhysicalDeviceCooperativeVectorFeaturesNV<'_> {}
+#[doc = "<https://registry.khronos.org/vulkan/specs/latest/man/html/VkCooperativeVectorPropertiesNV.html>"]
+#[repr(C)]
+#[derive(Copy, Clone)]
+pub struct CooperativeVectorPropertiesNV<'a> {
+    pub s_type: StructureType,
+    pub p_next: *mut c_void,
+    pub input_type: ComponentTypeKHR,
+    pub input_interpretation: ComponentTypeKHR,
+    pub matrix_interpretation: ComponentTypeKHR,
+    pub bias_interpretation: ComponentTypeKHR,
+    pub result_type: ComponentTypeKHR,
+    pub transpose: Bool32,
+    pub _marker: PhantomData<&'a ()>,
+}
+impl Default for CooperativeVectorPropertiesNV<'_> {
+    fn default() -> Self {
+        // SAFETY: zero is a value of every member: numbers, null pointers and handles.
+        let zero: Self = unsafe { core::mem::zeroed() };
+        Self { s_type: Self::STRUCTURE_TYPE, ..zero }
+    }
+}
+// SAFETY: the members are those of vk.xml, in order.
+unsafe impl TaggedStructure for CooperativeVectorPropertiesNV<'_> {
+    const STRUCTURE_TYPE: StructureType = StructureType::from_raw(1000491002);
+}
+unsafe impl Send for CooperativeVectorPropertiesNV<'_> {}
+unsafe impl Sync for CooperativeVectorPropertiesNV<'_> {}
+#[doc = "<https://registry.khronos.org/vulkan/specs/latest/man/html/VkPhysicalDeviceCooperativeVectorPropertiesNV.html>"]
+#[repr(C)]
+#[derive(Copy, Clone)]
+pub struct PhysicalDeviceCooperativeVectorPropertiesNV<'a> {
+    pub s_type: StructureType,
+    pub p_next: *mut c_void,
+    pub cooperative_vector_supported_stages: ShaderStageFlags,
+    pub cooperative_vector_training_float16_accumulation: Bool32,
+    pub cooperative_vector_training_float32_accumulation: Bool32,
+    pub max_cooperative_vector_components: u32,
+    pub _marker: PhantomData<&'a ()>,
+}
+impl Default for PhysicalDeviceCooperativeVectorPropertiesNV<'_> {
+    fn default() -> Self {
+        // SAFETY: zero is a value of every member: numbers, null pointers and handles.
+        let zero: Self = unsafe { core::mem::zeroed() };
+        Self { s_type: Self::STRUCTURE_TYPE, ..zero }
+    }
+}
+// SAFETY: the members are those of vk.xml, in order.
+unsafe impl TaggedStructure for PhysicalDeviceCooperativeVectorPropertiesNV<'_> {
+    const STRUCTURE_TYPE: StructureType = StructureType::from_raw(1000491001);
+}
+unsafe impl Send for PhysicalDeviceCooperativeVectorPropertiesNV<'_> {}
+unsafe impl Sync for PhysicalDeviceCooperativeVectorPropertiesNV<'_> {}
+#[doc = "<https://registry.khronos.org/vulkan/specs/latest/man/html/VkConvertCooperativeVectorMatrixInfoNV.html>"]
+#[repr(C)]
+#[derive(Copy, Clone)]
+pub struct ConvertCooperativeVectorMatrixInfoNV<'a> {
+    pub s_type: StructureType,
+    pub p_next: *const c_void,
+    pub src_size: usize,
+    pub src_data: DeviceOrHostAddressConstKHR,
+    pub p_dst_size: *mut usize,
+    pub dst_data: DeviceOrHostAddressKHR,
+    pub src_component_type: ComponentTypeKHR,
+    pub dst_component_type: ComponentTypeKHR,
+    pub num_rows: u32,
+    pub num_columns: u32,
+    pub src_layout: CooperativeVectorMatrixLayoutNV,
+    pub src_stride: usize,
+    pub dst_layout: CooperativeVectorMatrixLayoutNV,
+    pub dst_stride: usize,
+    pub _marker: PhantomData<&'a ()>,
+}
+impl Default for ConvertCooperativeVectorMatrixInfoNV<'_> {
+    fn default() -> Self {
+        // SAFETY: zero is a value of every member: numbers, null pointers and handles.
+        let zero: Self = unsafe { core::mem::zeroed() };
+        Self { s_type: Self::STRUCTURE_TYPE, ..zero }
+    }
+}
+// SAFETY: the members are those of vk.xml, in order.
+unsafe impl TaggedStructure for ConvertCooperativeVectorMatrixInfoNV<'_> {
+    const STRUCTURE_TYPE: StructureType = StructureType::from_raw(1000491004);
+}
+unsafe impl Send for ConvertCooperativeVectorMatrixInfoNV<'_> {}
+unsafe impl Sync for ConvertCooperativeVectorMatrixInfoNV<'_> {}
 #[doc = "<https://registry.khronos.org/vulkan/specs/latest/man/html/VkTensorDescriptionARM.html>"]
 #[repr(C)]
 #[derive(Copy, Clone)]
@@ -6095,3 +6219,15 @@ pub const STRUCTURE_TYPE_COOPERATIVE_MATRIX_FLEXIBLE_DIMENSIONS_PROPERTIES_NV: S
     StructureType::from_raw(1000593001);
 pub const STRUCTURE_TYPE_PHYSICAL_DEVICE_COOPERATIVE_MATRIX_2_PROPERTIES_NV: StructureType =
     StructureType::from_raw(1000593002);
+pub const STRUCTURE_TYPE_PHYSICAL_DEVICE_COOPERATIVE_VECTOR_FEATURES_NV: StructureType =
+    StructureType::from_raw(1000491000);
+pub const STRUCTURE_TYPE_PHYSICAL_DEVICE_COOPERATIVE_VECTOR_PROPERTIES_NV: StructureType =
+    StructureType::from_raw(1000491001);
+pub const STRUCTURE_TYPE_COOPERATIVE_VECTOR_PROPERTIES_NV: StructureType =
+    StructureType::from_raw(1000491002);
+pub const STRUCTURE_TYPE_CONVERT_COOPERATIVE_VECTOR_MATRIX_INFO_NV: StructureType =
+    StructureType::from_raw(1000491004);
+pub const COMPONENT_TYPE_SINT8_PACKED_NV: ComponentTypeKHR = ComponentTypeKHR::from_raw(1000491000);
+pub const COMPONENT_TYPE_UINT8_PACKED_NV: ComponentTypeKHR = ComponentTypeKHR::from_raw(1000491001);
+pub const PIPELINE_STAGE_2_CONVERT_COOPERATIVE_VECTOR_MATRIX_BIT_NV: PipelineStageFlags2 =
+    PipelineStageFlags2::from_raw(17592186044416);

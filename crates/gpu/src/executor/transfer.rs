@@ -94,7 +94,7 @@ impl Executor {
 fn touches(c: &Command, f: Finder, to: &mut Uses) {
     use how::{CLEARED, TRANSFER_READ as READ, TRANSFER_WRITE as WRITE};
     match c {
-        Command::CopyBuffer { src, dst, .. } => {
+        Command::CopyBuffer { src, dst, .. } | Command::ConvertMatrix { src, dst, .. } => {
             to.buffer(f, src, READ);
             to.buffer(f, dst, WRITE);
         }

@@ -16,7 +16,7 @@ const fn write(stage: u64) -> Use {
 
 impl Tracker {
     pub fn transfer(&mut self, c: &Command, place: &Place) {
-        use stage::{BLIT, CLEAR, COPY, RESOLVE};
+        use stage::{BLIT, CLEAR, CONVERT_MATRIX, COPY, RESOLVE};
         let mut all: Vec<(Use, Vec<Range<u64>>)> = vec![];
         let mut add = |of: Use, bytes: Vec<Range<u64>>| match all.iter_mut().find(|(u, _)| u.what == of.what)
         {
@@ -30,6 +30,10 @@ impl Tracker {
                     add(read(COPY), ranges::buffer(src, r.src_offset, r.size));
                     add(write(COPY), ranges::buffer(dst, r.dst_offset, r.size));
                 }
+            }
+            Command::ConvertMatrix { src, dst, conversion: c } => {
+                add(read(CONVERT_MATRIX), ranges::buffer(src, 0, c.reads));
+                add(write(CONVERT_MATRIX), ranges::buffer(dst, 0, c.writes));
             }
             Command::UpdateBuffer { dst, offset, data } => {
                 add(write(COPY), ranges::buffer(dst, *offset, data.len() as u64))

@@ -1,4 +1,4 @@
-//! VK_KHR_cooperative_matrix and VK_NV_cooperative_matrix2: the products that shaders may ask for.
+//! VK_KHR_cooperative_matrix, VK_NV_cooperative_matrix2 and VK_NV_cooperative_vector: the products that shaders may ask for.
 
 use crate::base::given::List;
 use crate::instance::physical_device::PhysicalDevice;
@@ -72,5 +72,18 @@ pub(crate) fn get_physical_device_cooperative_matrix_flexible_dimensions_propert
         (out.a_type, out.b_type, out.c_type, out.result_type) = (a, b, c, c);
         out.saturating_accumulation = held.into();
         (out.scope, out.workgroup_invocations) = (scope, invocations);
+    })
+}
+
+pub(crate) fn get_physical_device_cooperative_vector_properties_nv(
+    _physical_device: &PhysicalDevice,
+    p_properties: List<vk::CooperativeVectorPropertiesNV>,
+) -> vk::Result {
+    let all = shader::vectors::PRODUCTS;
+    p_properties.fill_with(all.len(), |mut out, i| {
+        let [input, interpretation, matrix, bias, result] = all[i].map(|n| Ty::from_raw(n as i32));
+        (out.input_type, out.input_interpretation) = (input, interpretation);
+        (out.matrix_interpretation, out.bias_interpretation) = (matrix, bias);
+        (out.result_type, out.transpose) = (result, true.into());
     })
 }

@@ -16,7 +16,7 @@ use texel::buffer::Buffer;
 
 /// The buffer that a range of the device's memory makes, cut where its allocation ends, as a buffer's range is cut where the buffer ends.
 /// Where the address is not device memory, a command is recorded that loses the device, as a shader does that accesses such an address.
-fn range(b: &CommandBuffer, address: u64, size: u64, call: &'static str) -> Option<Arc<Buffer>> {
+pub(super) fn range(b: &CommandBuffer, address: u64, size: u64, call: &'static str) -> Option<Arc<Buffer>> {
     let Some(whole) = Buffer::from(&b.space, address) else {
         crate::base::debug::log_error(&format!("{call}: {size} bytes at {address:#x} are not device memory"));
         if let Some(mut r) = b.recording() {

@@ -21,6 +21,7 @@ pub(crate) mod generated;
 pub(crate) mod generated_commands;
 pub(crate) mod instrumentation;
 pub(crate) mod labels;
+pub(crate) mod matrices;
 pub(crate) mod mesh;
 pub(crate) mod pass;
 pub(crate) mod query;

@@ -38,6 +38,7 @@ pub mod stage {
     pub const ATTRIBUTE_INPUT: u64 = 1 << 37;
     pub const PRE_RASTERIZATION: u64 = 1 << 38;
     pub const DATA_GRAPH: u64 = 1 << 42;
+    pub const CONVERT_MATRIX: u64 = 1 << 44;
     /// No stages of Vulkan's: what shows images, and what changes their layouts.
     pub const PRESENTATION: u64 = 1 << 61;
     pub const TRANSITION: u64 = 1 << 62;
@@ -221,6 +222,7 @@ pub fn stage_name(stage: u64) -> &'static str {
         INDEX_INPUT => "INDEX_INPUT",
         ATTRIBUTE_INPUT => "VERTEX_ATTRIBUTE_INPUT",
         DATA_GRAPH => "DATA_GRAPH",
+        CONVERT_MATRIX => "CONVERT_COOPERATIVE_VECTOR_MATRIX",
         PRESENTATION => "presentation",
         TRANSITION => "layout transition",
         _ => "other",

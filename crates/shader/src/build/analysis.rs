@@ -207,6 +207,17 @@ impl Builder<'_> {
                 self.uses.mark(i.w[1], WRITTEN | USED);
                 ev.stores.push((pos, i.w[1]));
             }
+            Op::CooperativeVectorMatrixMulNV => self.uses.mark(i.word(5)?, USED),
+            Op::CooperativeVectorMatrixMulAddNV => {
+                self.uses.mark(i.word(5)?, USED);
+                self.uses.mark(i.word(8)?, USED);
+            }
+            Op::CooperativeVectorLoadNV => self.uses.mark(i.word(3)?, USED),
+            Op::CooperativeVectorStoreNV
+            | Op::CooperativeMatrixStoreKHR
+            | Op::CooperativeMatrixStoreTensorNV
+            | Op::CooperativeVectorReduceSumAccumulateNV
+            | Op::CooperativeVectorOuterProductAccumulateNV => write(self, i.word(1)?),
             Op::Store | Op::AtomicStore | Op::AtomicFlagClear => write(self, i.w[1]),
             Op::CopyMemory | Op::CopyMemorySized => {
                 write(self, i.w[1]);

@@ -170,6 +170,8 @@ impl<'m> Builder<'m> {
         let (at, before, available) = match i.op {
             Op::Load => words(4),
             Op::Store | Op::CopyMemory => words(3),
+            Op::CooperativeVectorLoadNV => words(5),
+            Op::CooperativeVectorStoreNV => words(4),
             Op::ImageRead | Op::ImageSparseRead => texels(5),
             Op::ImageWrite => texels(4),
             _ => return,

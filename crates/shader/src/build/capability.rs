@@ -47,6 +47,8 @@ fn supported(c: Capability) -> bool {
             | BFloat16CooperativeMatrixKHR
             | Float8CooperativeMatrixEXT
             | CooperativeMatrixKHR
+            | CooperativeVectorNV
+            | CooperativeVectorTrainingNV
             | FMAKHR
             | TensorsARM
             | GraphARM

@@ -89,6 +89,7 @@ impl<'m> Builder<'m> {
             || self.atomic(&i)?
             || self.image(&i)?
             || self.cooperative_op(&i)?
+            || self.cooperative_vector_op(&i)?
             || self.tensor_op(&i)?
             || self.addressing_op(&i)?
             || self.ray_query(&i)?

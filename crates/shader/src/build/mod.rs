@@ -20,6 +20,7 @@ mod cooperative;
 mod cooperative_calls;
 mod cooperative_lanes;
 mod cooperative_tensor;
+mod cooperative_vector;
 mod cooperative_workgroup;
 mod debug;
 mod derivatives;
@@ -57,6 +58,7 @@ mod tensor_address;
 mod tensor_layout;
 mod tile_image;
 mod trace;
+mod turns;
 mod types;
 mod unroll;
 mod untyped;
@@ -121,6 +123,8 @@ pub(crate) struct Builder<'m> {
     /// Workgroup variables have explicit layout.
     explicit_shared: bool,
     scratch_words: u32,
+    /// Private words in which rows of products wait: the first, and how many.
+    rows_wait: [u32; 2],
     /// Ray queries that variables have, and the first of each variable's.
     queries: u32,
     queries_at: rustc_hash::FxHashMap<u32, u32>,
@@ -234,6 +238,7 @@ impl<'m> Builder<'m> {
             shared_is_initialized: false,
             explicit_shared: false,
             scratch_words: 0,
+            rows_wait: [0; 2],
             queries: 0,
             queries_at: Default::default(),
             zeroed: [0; 2],
@@ -336,6 +341,7 @@ impl<'m> Builder<'m> {
                 | Op::TypeTensorLayoutNV
                 | Op::TypeTensorViewNV
                 | Op::TypeCooperativeMatrixKHR
+                | Op::TypeVectorIdEXT
                 | Op::TypeTensorARM => self.declare_type(i)?,
                 Op::ConstantTrue
                 | Op::ConstantFalse

@@ -410,7 +410,7 @@ impl Builder<'_> {
             Op::TypeMatrix => {
                 let (e, n) = (self.types.of(i.word(2)?, at)?, i.word(3)?);
                 match self.types.numeric(e) {
-                    Some((s, k)) if s.is_float() && !s.is_small() && k > 1 && (2..=4).contains(&n) => {}
+                    Some((s, k)) if s.is_float() && !s.is_small() && (2..=16).contains(&k) && (2..=4).contains(&n) => {}
                     _ => return Err(i.bad("bad column type or count")),
                 }
                 t.kind = TypeClass::Matrix(e, n);
@@ -418,6 +418,7 @@ impl Builder<'_> {
             }
             Op::TypeTensorLayoutNV | Op::TypeTensorViewNV => self.addressing_type(&i, &mut t)?,
             Op::TypeCooperativeMatrixKHR => self.cooperative_type(&i, &mut t)?,
+            Op::TypeVectorIdEXT => self.cooperative_vector_type(&i, &mut t)?,
             Op::TypeTensorARM => self.tensor_type(&i, &mut t)?,
             Op::TypeArray => {
                 let e = self.type_ahead(i.word(2)?, at)?;

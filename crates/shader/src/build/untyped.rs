@@ -42,7 +42,7 @@ impl<'m> Builder<'m> {
     }
 
     /// A descriptor that was not indexed down to a block becomes its buffer, and what is no descriptor in a heap part of one.
-    fn settle_buffer(&mut self, p: &mut Pointer, at: usize) -> Result<()> {
+    pub(super) fn settle_buffer(&mut self, p: &mut Pointer, at: usize) -> Result<()> {
         match p.base {
             Base::Resource(r) if !self.types.get(p.ty).handles => {
                 let to = self.bound_buffer(r, p, at)?;

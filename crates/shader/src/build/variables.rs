@@ -299,6 +299,16 @@ impl<'m> Builder<'m> {
         self.written.insert(Rc::new(all)).clone()
     }
 
+    /// Private words: the first.
+    pub(super) fn take_scratch(&mut self, words: u32) -> Result<u32> {
+        let first = self.scratch_words;
+        self.scratch_words = first.saturating_add(words);
+        if self.scratch_words > MAX_SCRATCH_WORDS {
+            return Err(Error::TooLarge(format!("{} private words", self.scratch_words)));
+        }
+        Ok(first)
+    }
+
     /// Storage for a function or private variable, with its first value.
     pub(crate) fn new_variable(&mut self, id: u32, ty: u32, global: bool, i: &Code) -> Result<(Base, u32)> {
         if let Some(n) = self.queries_of(ty) {
@@ -344,11 +354,7 @@ impl<'m> Builder<'m> {
             let base = match self.scratch_of.get(&id) {
                 Some(&b) => b,
                 None => {
-                    let b = self.scratch_words;
-                    self.scratch_words = b.saturating_add(t.words);
-                    if self.scratch_words > MAX_SCRATCH_WORDS {
-                        return Err(Error::TooLarge(format!("{} private words", self.scratch_words)));
-                    }
+                    let b = self.take_scratch(t.words)?;
                     self.scratch_of.insert(id, b);
                     if init.is_none() {
                         let [from, to] = self.zeroed;

@@ -53,6 +53,7 @@ pub const NEW_EXTENSIONS: &[&str] = &[
     "VK_KHR_surface_maintenance1",
     "VK_KHR_unified_image_layouts",
     "VK_NV_cooperative_matrix2",
+    "VK_NV_cooperative_vector",
 ];
 
 struct Emit<'n, 'r> {

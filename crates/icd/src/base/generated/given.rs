@@ -1204,6 +1204,12 @@ impl<'a> In<'a, vk::RenderingInputAttachmentIndexInfo<'a>> {
     }
 }
 
+impl<'a> In<'a, vk::ConvertCooperativeVectorMatrixInfoNV<'a>> {
+    pub fn dst_size(self) -> Option<Out<'a, usize>> {
+        unsafe { Out::optional(self.p_dst_size) }
+    }
+}
+
 impl<'a> In<'a, vk::TensorDescriptionARM<'a>> {
     pub fn dimensions(self) -> &'a [i64] {
         unsafe { array(self.p_dimensions, self.dimension_count as usize) }

@@ -1130,6 +1130,25 @@ pub unsafe extern "system" fn vkCmdClearDepthStencilImage(
         )
     }
 }
+pub unsafe extern "system" fn vkCmdConvertCooperativeVectorMatrixNV(
+    command_buffer: vk::CommandBuffer,
+    info_count: u32,
+    p_infos: *const vk::ConvertCooperativeVectorMatrixInfoNV<'_>,
+) {
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::record::command_buffer::CommandBuffer, _>(
+            c"vkCmdConvertCooperativeVectorMatrixNV",
+            command_buffer,
+            (),
+            |this| {
+                crate::legacy::generated::imp::cmd_convert_cooperative_vector_matrix_nv(
+                    this, info_count, p_infos,
+                )
+            },
+        )
+    }
+}
 pub unsafe extern "system" fn vkCmdCopyAccelerationStructureKHR(
     command_buffer: vk::CommandBuffer,
     p_info: *const vk::CopyAccelerationStructureInfoKHR<'_>,
@@ -4350,6 +4369,23 @@ pub unsafe extern "system" fn vkCmdWriteTimestamp2(
             command_buffer,
             (),
             |this| crate::legacy::generated::imp::cmd_write_timestamp2(this, stage, query_pool, query),
+        )
+    }
+}
+pub unsafe extern "system" fn vkConvertCooperativeVectorMatrixNV(
+    device: vk::Device,
+    p_info: *const vk::ConvertCooperativeVectorMatrixInfoNV<'_>,
+) -> vk::Result {
+    if p_info.is_null() {
+        return guard::missing(c"vkConvertCooperativeVectorMatrixNV", vk::Result::ERROR_UNKNOWN);
+    }
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::device::Device, _>(
+            c"vkConvertCooperativeVectorMatrixNV",
+            device,
+            vk::Result::ERROR_UNKNOWN,
+            |this| crate::legacy::generated::imp::convert_cooperative_vector_matrix_nv(this, p_info),
         )
     }
 }
@@ -7816,6 +7852,33 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceCooperativeMatrixPropertiesKHR(
         )
     }
 }
+pub unsafe extern "system" fn vkGetPhysicalDeviceCooperativeVectorPropertiesNV(
+    physical_device: vk::PhysicalDevice,
+    p_property_count: *mut u32,
+    p_properties: *mut vk::CooperativeVectorPropertiesNV<'_>,
+) -> vk::Result {
+    if p_property_count.is_null() {
+        return guard::missing(
+            c"vkGetPhysicalDeviceCooperativeVectorPropertiesNV",
+            vk::Result::ERROR_UNKNOWN,
+        );
+    }
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::instance::physical_device::PhysicalDevice, _>(
+            c"vkGetPhysicalDeviceCooperativeVectorPropertiesNV",
+            physical_device,
+            vk::Result::ERROR_UNKNOWN,
+            |this| {
+                crate::legacy::generated::imp::get_physical_device_cooperative_vector_properties_nv(
+                    this,
+                    p_property_count,
+                    p_properties,
+                )
+            },
+        )
+    }
+}
 pub unsafe extern "system" fn vkGetPhysicalDeviceDescriptorSizeEXT(
     physical_device: vk::PhysicalDevice,
     descriptor_type: vk::DescriptorType,
@@ -10563,6 +10626,13 @@ pub(crate) static ENTRIES: &[Entry] = &[
         extensions: &[],
     },
     Entry {
+        name: c"vkCmdConvertCooperativeVectorMatrixNV",
+        function: vkCmdConvertCooperativeVectorMatrixNV as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[ext::VK_NV_COOPERATIVE_VECTOR],
+    },
+    Entry {
         name: c"vkCmdCopyAccelerationStructureKHR",
         function: vkCmdCopyAccelerationStructureKHR as *const (),
         level: Level::Device,
@@ -11991,6 +12061,13 @@ pub(crate) static ENTRIES: &[Entry] = &[
         extensions: &[ext::VK_KHR_SYNCHRONIZATION2],
     },
     Entry {
+        name: c"vkConvertCooperativeVectorMatrixNV",
+        function: vkConvertCooperativeVectorMatrixNV as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[ext::VK_NV_COOPERATIVE_VECTOR],
+    },
+    Entry {
         name: c"vkCopyAccelerationStructureKHR",
         function: vkCopyAccelerationStructureKHR as *const (),
         level: Level::Device,
@@ -13368,6 +13445,13 @@ pub(crate) static ENTRIES: &[Entry] = &[
         level: Level::PhysicalDevice,
         core: 0,
         extensions: &[ext::VK_KHR_COOPERATIVE_MATRIX],
+    },
+    Entry {
+        name: c"vkGetPhysicalDeviceCooperativeVectorPropertiesNV",
+        function: vkGetPhysicalDeviceCooperativeVectorPropertiesNV as *const (),
+        level: Level::PhysicalDevice,
+        core: 0,
+        extensions: &[ext::VK_NV_COOPERATIVE_VECTOR],
     },
     Entry {
         name: c"vkGetPhysicalDeviceDescriptorSizeEXT",

@@ -251,6 +251,7 @@ pub(crate) static EXTENSIONS: &[Extension] = &[
     Extension { name: c"VK_KHR_xlib_surface", spec_version: 6, instance: true },
     Extension { name: c"VK_KHR_zero_initialize_workgroup_memory", spec_version: 1, instance: false },
     Extension { name: c"VK_NV_cooperative_matrix2", spec_version: 1, instance: false },
+    Extension { name: c"VK_NV_cooperative_vector", spec_version: 4, instance: false },
 ];
 
 /// Features that an extension requires; of those between commas one.
@@ -473,6 +474,7 @@ pub(crate) static REQUIRED_FEATURES: &[(&str, &[&str])] = &[
             "cooperativeMatrixWorkgroupScope,cooperativeMatrixFlexibleDimensions,cooperativeMatrixReductions,cooperativeMatrixConversions,cooperativeMatrixPerElementOperations,cooperativeMatrixTensorAddressing,cooperativeMatrixBlockLoads",
         ],
     ),
+    ("VK_NV_cooperative_vector", &["cooperativeVector"]),
 ];
 
 /// Each extension's place in the table.
@@ -725,6 +727,7 @@ pub(crate) mod id {
     pub(crate) const VK_KHR_XLIB_SURFACE: usize = 244;
     pub(crate) const VK_KHR_ZERO_INITIALIZE_WORKGROUP_MEMORY: usize = 245;
     pub(crate) const VK_NV_COOPERATIVE_MATRIX2: usize = 246;
+    pub(crate) const VK_NV_COOPERATIVE_VECTOR: usize = 247;
 }
 
 /// Extensions promoted to core 1.1 to 1.4: a 1.4 device can have them all.

@@ -675,6 +675,21 @@ pub(crate) unsafe fn cmd_clear_depth_stencil_image(
 }
 
 #[inline]
+pub(crate) unsafe fn cmd_convert_cooperative_vector_matrix_nv(
+    this: &crate::record::command_buffer::CommandBuffer,
+    info_count: u32,
+    p_infos: *const vk::ConvertCooperativeVectorMatrixInfoNV<'_>,
+) {
+    // SAFETY: the application keeps Vulkan's valid usage, as the caller promises.
+    unsafe {
+        crate::record::matrices::cmd_convert_cooperative_vector_matrix_nv(
+            this,
+            In::array(p_infos, info_count as usize),
+        )
+    }
+}
+
+#[inline]
 pub(crate) unsafe fn cmd_copy_acceleration_structure_khr(
     this: &crate::record::command_buffer::CommandBuffer,
     p_info: *const vk::CopyAccelerationStructureInfoKHR<'_>,
@@ -2637,6 +2652,15 @@ pub(crate) unsafe fn cmd_write_timestamp2(
 ) {
     // SAFETY: the application keeps Vulkan's valid usage, as the caller promises.
     unsafe { crate::record::query::cmd_write_timestamp2(this, stage, query_pool, query) }
+}
+
+#[inline]
+pub(crate) unsafe fn convert_cooperative_vector_matrix_nv(
+    this: &crate::device::Device,
+    p_info: *const vk::ConvertCooperativeVectorMatrixInfoNV<'_>,
+) -> vk::Result {
+    // SAFETY: the application keeps Vulkan's valid usage, as the caller promises.
+    unsafe { crate::record::matrices::convert_cooperative_vector_matrix_nv(this, In::new(&*p_info)) }
 }
 
 #[inline]
@@ -4865,6 +4889,21 @@ pub(crate) unsafe fn get_physical_device_cooperative_matrix_properties_khr(
     // SAFETY: the application keeps Vulkan's valid usage, as the caller promises.
     unsafe {
         crate::instance::cooperative::get_physical_device_cooperative_matrix_properties_khr(
+            this,
+            List::new(&mut *p_property_count, p_properties),
+        )
+    }
+}
+
+#[inline]
+pub(crate) unsafe fn get_physical_device_cooperative_vector_properties_nv(
+    this: &crate::instance::physical_device::PhysicalDevice,
+    p_property_count: *mut u32,
+    p_properties: *mut vk::CooperativeVectorPropertiesNV<'_>,
+) -> vk::Result {
+    // SAFETY: the application keeps Vulkan's valid usage, as the caller promises.
+    unsafe {
+        crate::instance::cooperative::get_physical_device_cooperative_vector_properties_nv(
             this,
             List::new(&mut *p_property_count, p_properties),
         )
