@@ -1,6 +1,6 @@
 //! Conversions of matrices in memory from one layout and type to another (VK_NV_cooperative_vector).
 
-use shader::vectors::{component, element_bytes, layout, optimal_stride};
+use shader::vectors::{OPTIMAL_ALIGN, component, element_bytes, layout, optimal_stride};
 use texel::memory::sparse;
 
 /// How a matrix lies in memory: type of the elements, layout, bytes from one row (or column) to the next where the layout leaves that
@@ -24,7 +24,7 @@ impl Side {
         let lines = if self.layout == layout::COLUMN_MAJOR { [columns, rows] } else { [rows, columns] };
         lines.map(u64::from)
     }
-    /// The same with the stride that holds, and bytes from the beginning to the end of the last element and of the last line.
+    /// The same with the stride that holds, and bytes that it has: to the end of the last element, and with what follows its last line.
     fn settled(mut self, size: [u32; 2], which: &str) -> Result<(Side, [u64; 2]), String> {
         let Some(bytes) = element_bytes(self.component) else {
             return Err(format!("the {which} matrix has elements of type {}", self.component));
@@ -46,8 +46,11 @@ impl Side {
             ));
         }
         let all = (lines - 1).checked_mul(self.stride).and_then(|first| {
-            let last = if self.is_optimal() { self.stride } else { line };
-            Some([first.checked_add(last)?, first.checked_add(self.stride)?])
+            let all = first.checked_add(self.stride)?;
+            Some(match self.is_optimal() {
+                true => [all.checked_next_multiple_of(OPTIMAL_ALIGN)?; 2],
+                false => [first + line, all],
+            })
         });
         let all = all.filter(|a| a[1] <= isize::MAX as u64);
         Ok((self, all.ok_or_else(|| format!("the {which} matrix is larger than any memory"))?))
@@ -75,6 +78,11 @@ pub struct Conversion {
 }
 
 impl Conversion {
+    /// Bytes that a destination has, which only the destination decides. Errors: why there is none.
+    pub fn room(size: [u32; 2], to: Side) -> Result<u64, String> {
+        Ok(to.settled(size, "destination")?.1[1])
+    }
+
     /// Errors: why there is no such conversion.
     pub fn new(size: [u32; 2], from: Side, to: Side) -> Result<Conversion, String> {
         let (from, [reads, _]) = from.settled(size, "source")?;
@@ -91,7 +99,7 @@ impl Conversion {
         Ok(Conversion { size, from, to, reads, writes, room })
     }
 
-    /// Converts. What lies between the lines of a matrix of an optimal layout becomes 0.
+    /// Converts. What lies between and after the lines of a matrix of an optimal layout becomes 0.
     ///
     /// # Safety
     /// `reads` bytes are readable at `src` and `writes` are writable at `dst`, and they do not overlap.
@@ -107,8 +115,7 @@ impl Conversion {
                 let some = most.min(end - first);
                 part.fill(0);
                 for (k, out) in (first..(first + some).min(n)).zip(part.chunks_exact_mut(bytes)) {
-                    let [row, column] =
-                        if to.layout == layout::COLUMN_MAJOR { [k, line] } else { [line, k] };
+                    let [row, column] = if to.layout == layout::COLUMN_MAJOR { [k, line] } else { [line, k] };
                     // SAFETY: an element of the source.
                     let p = unsafe { src.add(from.at(row, column) as usize) };
                     let mut element = [0u8; 4];
@@ -126,6 +133,15 @@ impl Conversion {
                     sparse::copy(part.as_ptr(), at, some as usize * bytes);
                 }
             }
+        }
+        let rest = self.writes - (lines - 1) * to.stride - end * to.bytes();
+        // SAFETY: the destination's last bytes, fewer than `OPTIMAL_ALIGN`.
+        unsafe {
+            sparse::copy(
+                [0; OPTIMAL_ALIGN as usize].as_ptr(),
+                dst.add((self.writes - rest) as usize),
+                rest as usize,
+            )
         }
     }
 }
@@ -240,19 +256,20 @@ mod tests {
         // 2 × 3 bytes by columns, four from one to the next; an optimal row has 16.
         let from = side(component::S8, layout::COLUMN_MAJOR, 4);
         let c = Conversion::new([2, 3], from, side(component::S8, OPTIMAL, 0)).unwrap();
-        assert_eq!((c.reads, c.writes, c.room), (10, 32, 32));
+        assert_eq!((c.reads, c.writes, c.room), (10, 64, 64));
         let src = [1u8, 2, 0, 0, 3, 4, 0, 0, 5, 6];
-        let mut dst = [0xEEu8; 33];
+        let mut dst = [0xEEu8; 65];
         // SAFETY: as many bytes as it says.
         unsafe { c.run(src.as_ptr(), dst.as_mut_ptr()) };
-        let mut want = [0u8; 33];
+        let mut want = [0u8; 65];
         want[..3].copy_from_slice(&[1, 3, 5]);
         want[16..19].copy_from_slice(&[2, 4, 6]);
-        want[32] = 0xEE;
+        want[64] = 0xEE;
         assert_eq!(dst, want);
         // Back by rows of five bytes: what is between them stays.
-        let c = Conversion::new([2, 3], side(component::S8, OPTIMAL, 0), side(component::S8, ROWS, 5)).unwrap();
-        assert_eq!((c.reads, c.writes, c.room), (32, 8, 10));
+        let c =
+            Conversion::new([2, 3], side(component::S8, OPTIMAL, 0), side(component::S8, ROWS, 5)).unwrap();
+        assert_eq!((c.reads, c.writes, c.room), (64, 8, 10));
         let mut rows = [9u8; 10];
         // SAFETY: as above.
         unsafe { c.run(dst.as_ptr(), rows.as_mut_ptr()) };

@@ -123,7 +123,9 @@ pub fn details(shared: &Shared, c: &Command) -> Vec<(&'static str, String)> {
     };
     let buffer = |b: &texel::buffer::Buffer| format!("buffer of {} bytes", b.size);
     match c {
-        Command::CopyBuffer { src, dst, .. } | Command::ConvertMatrix { src, dst, .. } => vec![("from", buffer(src)), ("to", buffer(dst))],
+        Command::CopyBuffer { src, dst, .. } | Command::ConvertMatrix { src, dst, .. } => {
+            vec![("from", buffer(src)), ("to", buffer(dst))]
+        }
         Command::UpdateBuffer { dst, .. } | Command::FillBuffer { dst, .. } => vec![("to", buffer(dst))],
         Command::CopyImage { src, dst, .. }
         | Command::BlitImage { src, dst, .. }

@@ -65,6 +65,9 @@ pub fn element_bytes(component: u32) -> Option<u32> {
     })
 }
 
+/// The bytes of a matrix of an optimal layout are a multiple of this.
+pub const OPTIMAL_ALIGN: u64 = 64;
+
 /// Bytes from one row to the next in a matrix of an optimal layout, which has its rows one after the other, each at a multiple of 16
 /// bytes.
 pub fn optimal_stride(columns: u32, element_bytes: u32) -> u64 {

@@ -13,17 +13,22 @@ type Info<'a> = In<'a, vk::ConvertCooperativeVectorMatrixInfoNV<'a>>;
 const HOST: &str = "vkConvertCooperativeVectorMatrixNV";
 const DEVICE: &str = "vkCmdConvertCooperativeVectorMatrixNV";
 
+fn side(component: vk::ComponentTypeKHR, layout: vk::CooperativeVectorMatrixLayoutNV, stride: usize) -> Side {
+    Side { component: component.as_raw() as u32, layout: layout.as_raw() as u32, stride: stride as u64 }
+}
+
+fn destination(i: Info) -> Side {
+    side(i.dst_component_type, i.dst_layout, i.dst_stride)
+}
+
+/// Logs what is wrong.
+fn good<T>(r: Result<T, String>, call: &str) -> Option<T> {
+    r.inspect_err(|why| debug::log_error(&format!("{call}: {why}"))).ok()
+}
+
 fn conversion(i: Info, call: &str) -> Option<Conversion> {
-    let side = |component: vk::ComponentTypeKHR, layout: vk::CooperativeVectorMatrixLayoutNV, stride: usize| Side {
-        component: component.as_raw() as u32,
-        layout: layout.as_raw() as u32,
-        stride: stride as u64,
-    };
     let from = side(i.src_component_type, i.src_layout, i.src_stride);
-    let to = side(i.dst_component_type, i.dst_layout, i.dst_stride);
-    Conversion::new([i.num_rows, i.num_columns], from, to)
-        .inspect_err(|why| debug::log_error(&format!("{call}: {why}")))
-        .ok()
+    good(Conversion::new([i.num_rows, i.num_columns], from, destination(i)), call)
 }
 
 /// Whether the source has its bytes and lies apart from the destination.
@@ -40,7 +45,6 @@ fn fits(c: &Conversion, i: Info, [src, dst]: [u64; 2], call: &str) -> bool {
 }
 
 pub(crate) fn convert_cooperative_vector_matrix_nv(_: &Device, info: Info) -> vk::Result {
-    let Some(c) = conversion(info, HOST) else { return vk::Result::ERROR_UNKNOWN };
     let size = info.p_dst_size;
     // SAFETY: both are addresses of the host (valid usage).
     let (src, dst) = unsafe { (info.src_data.host_address, info.dst_data.host_address) };
@@ -51,9 +55,12 @@ pub(crate) fn convert_cooperative_vector_matrix_nv(_: &Device, info: Info) -> vk
     // SAFETY: it points at the application's number, which only this call uses meanwhile (valid usage).
     let size = unsafe { &mut *size };
     if dst.is_null() {
-        *size = c.room as usize;
+        let room = Conversion::room([info.num_rows, info.num_columns], destination(info));
+        let Some(room) = good(room, HOST) else { return vk::Result::ERROR_UNKNOWN };
+        *size = room as usize;
         return vk::Result::SUCCESS;
     }
+    let Some(c) = conversion(info, HOST) else { return vk::Result::ERROR_UNKNOWN };
     if (*size as u64) < c.writes {
         return vk::Result::INCOMPLETE;
     }
@@ -73,9 +80,8 @@ pub(crate) fn cmd_convert_cooperative_vector_matrix_nv(
     for i in infos {
         let Some(c) = conversion(i, DEVICE) else { continue };
         // SAFETY: both are addresses of the device; the size points at a number (valid usage).
-        let (src, dst, room) = unsafe {
-            (i.src_data.device_address, i.dst_data.device_address, i.p_dst_size.as_ref().copied())
-        };
+        let (src, dst, room) =
+            unsafe { (i.src_data.device_address, i.dst_data.device_address, i.p_dst_size.as_ref().copied()) };
         if !fits(&c, i, [src, dst], DEVICE) {
             continue;
         }

@@ -242,7 +242,8 @@ impl Builder<'_> {
     /// The input vector, which has `n` components as the product counts, converted.
     fn input_factors(&mut self, i: &Code, interpretation: u32, signed: bool, n: u32) -> Result<Factors> {
         let packed = matches!(interpretation, component::S8_PACKED | component::U8_PACKED);
-        let (from, start, len) = self.numeric(i, 3, Class::Int).or_else(|_| self.numeric(i, 3, Class::Float))?;
+        let (from, start, len) =
+            self.numeric(i, 3, Class::Int).or_else(|_| self.numeric(i, 3, Class::Float))?;
         let have = number_of(from, if packed { false } else { signed });
         let (Some((to, to_signed)), Some(_)) = (kind_of(interpretation), have) else {
             return Err(unsupported("an input vector of this type"));
@@ -306,10 +307,12 @@ impl Builder<'_> {
         let constant = |b: &mut Self, w: usize| i.word(w).and_then(|id| b.const_u32(id, i.at));
         let [interpretation, of_matrix] = [constant(self, 4)?, constant(self, 7)?];
         let [rows, columns, laid] = [constant(self, w)?, constant(self, w + 1)?, constant(self, w + 2)?];
-        let transposed = self.try_const(i.word(w + 3)?).ok_or_else(|| i.bad("Transpose is no constant"))? != 0;
+        let transposed =
+            self.try_const(i.word(w + 3)?).ok_or_else(|| i.bad("Transpose is no constant"))? != 0;
         let signs = i.get(w + 5).unwrap_or(0);
         let (input, result) = (signs & INPUT_SIGNED != 0, signs & RESULT_SIGNED != 0);
-        let Some((to, n)) = self.types.numeric(ty).filter(|r| matches!(r.0, Sk::F16 | Sk::F32 | Sk::I32)) else {
+        let Some((to, n)) = self.types.numeric(ty).filter(|r| matches!(r.0, Sk::F16 | Sk::F32 | Sk::I32))
+        else {
             return Err(i.bad("no cooperative vector of such a type"));
         };
         if n != rows || columns == 0 || columns > 4 * vectors::MAX_COMPONENTS {

@@ -410,7 +410,9 @@ impl Builder<'_> {
             Op::TypeMatrix => {
                 let (e, n) = (self.types.of(i.word(2)?, at)?, i.word(3)?);
                 match self.types.numeric(e) {
-                    Some((s, k)) if s.is_float() && !s.is_small() && (2..=16).contains(&k) && (2..=4).contains(&n) => {}
+                    Some((s, k))
+                        if s.is_float() && !s.is_small() && (2..=16).contains(&k) && (2..=4).contains(&n) => {
+                    }
                     _ => return Err(i.bad("bad column type or count")),
                 }
                 t.kind = TypeClass::Matrix(e, n);
