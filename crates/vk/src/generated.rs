@@ -4358,6 +4358,50 @@ unsafe impl TaggedStructure for RenderPassPerformanceCountersByRegionBeginInfoAR
 }
 unsafe impl Send for RenderPassPerformanceCountersByRegionBeginInfoARM<'_> {}
 unsafe impl Sync for RenderPassPerformanceCountersByRegionBeginInfoARM<'_> {}
+#[doc = "<https://registry.khronos.org/vulkan/specs/latest/man/html/VkPhysicalDeviceShaderLongVectorFeaturesEXT.html>"]
+#[repr(C)]
+#[derive(Copy, Clone)]
+pub struct PhysicalDeviceShaderLongVectorFeaturesEXT<'a> {
+    pub s_type: StructureType,
+    pub p_next: *mut c_void,
+    pub long_vector: Bool32,
+    pub _marker: PhantomData<&'a ()>,
+}
+impl Default for PhysicalDeviceShaderLongVectorFeaturesEXT<'_> {
+    fn default() -> Self {
+        // SAFETY: zero is a value of every member: numbers, null pointers and handles.
+        let zero: Self = unsafe { core::mem::zeroed() };
+        Self { s_type: Self::STRUCTURE_TYPE, ..zero }
+    }
+}
+// SAFETY: the members are those of vk.xml, in order.
+unsafe impl TaggedStructure for PhysicalDeviceShaderLongVectorFeaturesEXT<'_> {
+    const STRUCTURE_TYPE: StructureType = StructureType::from_raw(1000635000);
+}
+unsafe impl Send for PhysicalDeviceShaderLongVectorFeaturesEXT<'_> {}
+unsafe impl Sync for PhysicalDeviceShaderLongVectorFeaturesEXT<'_> {}
+#[doc = "<https://registry.khronos.org/vulkan/specs/latest/man/html/VkPhysicalDeviceShaderLongVectorPropertiesEXT.html>"]
+#[repr(C)]
+#[derive(Copy, Clone)]
+pub struct PhysicalDeviceShaderLongVectorPropertiesEXT<'a> {
+    pub s_type: StructureType,
+    pub p_next: *mut c_void,
+    pub max_vector_components: u32,
+    pub _marker: PhantomData<&'a ()>,
+}
+impl Default for PhysicalDeviceShaderLongVectorPropertiesEXT<'_> {
+    fn default() -> Self {
+        // SAFETY: zero is a value of every member: numbers, null pointers and handles.
+        let zero: Self = unsafe { core::mem::zeroed() };
+        Self { s_type: Self::STRUCTURE_TYPE, ..zero }
+    }
+}
+// SAFETY: the members are those of vk.xml, in order.
+unsafe impl TaggedStructure for PhysicalDeviceShaderLongVectorPropertiesEXT<'_> {
+    const STRUCTURE_TYPE: StructureType = StructureType::from_raw(1000635001);
+}
+unsafe impl Send for PhysicalDeviceShaderLongVectorPropertiesEXT<'_> {}
+unsafe impl Sync for PhysicalDeviceShaderLongVectorPropertiesEXT<'_> {}
 #[doc = "<https://registry.khronos.org/vulkan/specs/latest/man/html/VkHostAddressRangeEXT.html>"]
 #[repr(C)]
 #[derive(Copy, Clone)]
@@ -6020,6 +6064,10 @@ pub const STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_FLOAT8_FEATURES_EXT: StructureTy
     StructureType::from_raw(1000567000);
 pub const COMPONENT_TYPE_FLOAT8_E4M3_EXT: ComponentTypeKHR = ComponentTypeKHR::from_raw(1000491002);
 pub const COMPONENT_TYPE_FLOAT8_E5M2_EXT: ComponentTypeKHR = ComponentTypeKHR::from_raw(1000491003);
+pub const STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_LONG_VECTOR_FEATURES_EXT: StructureType =
+    StructureType::from_raw(1000635000);
+pub const STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_LONG_VECTOR_PROPERTIES_EXT: StructureType =
+    StructureType::from_raw(1000635001);
 pub const STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_REPLICATED_COMPOSITES_FEATURES_EXT: StructureType =
     StructureType::from_raw(1000564000);
 pub const STRUCTURE_TYPE_PHYSICAL_DEVICE_VERTEX_ATTRIBUTE_ROBUSTNESS_FEATURES_EXT: StructureType =

@@ -251,6 +251,7 @@ pub(crate) static PROPERTIES: &[(&str, Value)] = &[
     ("cooperativeVectorTrainingFloat16Accumulation", Bool(true)),
     ("cooperativeVectorTrainingFloat32Accumulation", Bool(true)),
     ("maxCooperativeVectorComponents", U32(shader::vectors::MAX_COMPONENTS)),
+    ("maxVectorComponents", U32(shader::vectors::MAX_COMPONENTS)),
     ("maxShaderBindingTableRecordIndex", U32(u32::MAX)),
     ("maxOpacity2StateSubdivisionLevel", U32(bvh::micromap::MAX_LEVEL)),
     ("maxOpacity4StateSubdivisionLevel", U32(bvh::micromap::MAX_LEVEL)),

@@ -48,6 +48,7 @@ fn supported(c: Capability) -> bool {
             | Float8CooperativeMatrixEXT
             | CooperativeMatrixKHR
             | CooperativeVectorNV
+            | LongVectorEXT
             | CooperativeVectorTrainingNV
             | FMAKHR
             | TensorsARM

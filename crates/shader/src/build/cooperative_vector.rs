@@ -1,4 +1,4 @@
-//! Cooperative vectors (SPV_NV_cooperative_vector): vectors of up to 1024 components, each an invocation's own. They are vectors as
+//! Cooperative vectors (SPV_NV_cooperative_vector; SPV_EXT_long_vector has the type, too): vectors of up to 1024 components, each an invocation's own. They are vectors as
 //! others are, so all that is done component by component is ordinary arithmetic. Here: their memory, products with matrices in memory,
 //! and sums over invocations in memory.
 //!
@@ -74,7 +74,7 @@ fn number_of(kind: Sk, signed: bool) -> Option<u32> {
 }
 
 impl Builder<'_> {
-    /// OpTypeCooperativeVectorNV.
+    /// OpTypeCooperativeVectorNV, or OpTypeVectorIdEXT, which is the same.
     pub(super) fn cooperative_vector_type(&mut self, i: &Code, t: &mut Type) -> Result<()> {
         let e = self.types.of(i.word(2)?, i.at)?;
         let n = self.const_u32(i.word(3)?, i.at)?;

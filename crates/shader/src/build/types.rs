@@ -6,6 +6,7 @@ use super::tensor_layout::Addressing;
 use crate::ir::{Mem, Ty};
 use crate::options::{DESCRIPTOR_BYTES, Error, Result};
 use crate::spirv::*;
+use crate::vectors::MAX_COMPONENTS;
 use rustc_hash::FxHashMap;
 use std::cell::RefCell;
 
@@ -401,7 +402,9 @@ impl Builder<'_> {
             }
             Op::TypeVector => {
                 let (e, n) = (self.types.of(i.word(2)?, at)?, i.word(3)?);
-                if !matches!(self.types.kind(e), TypeClass::Scalar(..)) || !(2..=16).contains(&n) {
+                let long = self.m.capabilities.contains(&(Capability::LongVectorEXT as u32));
+                let counts = if long { 1..=MAX_COMPONENTS } else { 2..=16 };
+                if !matches!(self.types.kind(e), TypeClass::Scalar(..)) || !counts.contains(&n) {
                     return Err(i.bad("bad component type or count"));
                 }
                 t.kind = TypeClass::Vector(e, n);
@@ -411,8 +414,7 @@ impl Builder<'_> {
                 let (e, n) = (self.types.of(i.word(2)?, at)?, i.word(3)?);
                 match self.types.numeric(e) {
                     Some((s, k))
-                        if s.is_float() && !s.is_small() && (2..=16).contains(&k) && (2..=4).contains(&n) => {
-                    }
+                        if s.is_float() && !s.is_small() && (2..=4).contains(&k) && (2..=4).contains(&n) => {}
                     _ => return Err(i.bad("bad column type or count")),
                 }
                 t.kind = TypeClass::Matrix(e, n);

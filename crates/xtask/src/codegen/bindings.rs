@@ -22,6 +22,7 @@ pub const NEW_EXTENSIONS: &[&str] = &[
     "VK_EXT_multisampled_render_to_swapchain",
     "VK_EXT_ray_tracing_invocation_reorder",
     "VK_EXT_shader_float8",
+    "VK_EXT_shader_long_vector",
     "VK_EXT_shader_replicated_composites",
     "VK_EXT_vertex_attribute_robustness",
     "VK_EXT_zero_initialize_device_memory",
