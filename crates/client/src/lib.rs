@@ -25,6 +25,7 @@ mod scratch;
 pub mod session;
 pub mod tensor;
 pub mod tensor_sets;
+pub mod vector;
 
 pub use compute::{Buffer, Kernel};
 pub use context::Context;

@@ -11,6 +11,7 @@ mod bounds;
 mod conservative;
 mod cooperative;
 mod cooperative2;
+mod cooperative_vector;
 mod coverage;
 mod data_graph;
 pub(crate) mod frame;
@@ -68,6 +69,7 @@ pub fn checks() -> Vec<Check> {
     all.extend(data_graph::checks());
     all.extend(optical_flow::checks());
     all.extend(cooperative2::checks());
+    all.extend(cooperative_vector::checks());
     all.extend(tile::checks());
     all.extend(ycbcr::checks());
     all

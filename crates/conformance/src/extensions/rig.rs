@@ -6,8 +6,9 @@ use client::{Context, Library};
 use std::ffi::{CStr, c_void};
 use std::rc::Rc;
 
-/// An extension that ash lacks.
+/// Extensions that ash lacks.
 pub const COOPERATIVE_MATRIX2: &CStr = c"VK_NV_cooperative_matrix2";
+pub const COOPERATIVE_VECTOR: &CStr = c"VK_NV_cooperative_vector";
 pub const BOX: &[u8] = include_bytes!("../../shaders/extensions/box.vert.spv");
 pub const COLOUR: &[u8] = include_bytes!("../../shaders/extensions/box.frag.spv");
 pub const RGBA8: vk::Format = vk::Format::R8G8B8A8_UNORM;
@@ -101,11 +102,16 @@ impl Rig {
             cooperative_matrix_block_loads: vk::TRUE,
             ..Default::default()
         };
+        let mut vectors = vk::PhysicalDeviceCooperativeVectorFeaturesNV {
+            cooperative_vector: vk::TRUE,
+            cooperative_vector_training: vk::TRUE,
+            ..Default::default()
+        };
         let mut rates = vk::PhysicalDeviceFragmentShadingRateFeaturesKHR::default()
             .pipeline_fragment_shading_rate(true)
             .primitive_fragment_shading_rate(true)
             .attachment_fragment_shading_rate(true);
-        let links: [Link; 20] = [
+        let links: [Link; 21] = [
             (ash::ext::multisampled_render_to_single_sampled::NAME, (&raw mut single).cast()),
             (ash::ext::attachment_feedback_loop_layout::NAME, (&raw mut loops).cast()),
             (ash::ext::attachment_feedback_loop_dynamic_state::NAME, (&raw mut set).cast()),
@@ -126,6 +132,7 @@ impl Rig {
             (c"VK_ARM_tensors", (&raw mut tensors).cast()),
             (c"VK_ARM_data_graph", (&raw mut graphs).cast()),
             (COOPERATIVE_MATRIX2, (&raw mut more_matrices).cast()),
+            (COOPERATIVE_VECTOR, (&raw mut vectors).cast()),
         ];
         let chain = chained(&links, there);
         // Promoted ones that host copies need before Vulkan 1.3 are core; these have no feature.
