@@ -1,4 +1,4 @@
-//! Cooperative matrices: modules that ask for what cannot be are errors that say so.
+//! Cooperative matrices and vectors: modules that ask for what cannot be are errors that say so.
 
 #[allow(dead_code, reason = "others use the rest")]
 mod modules;
@@ -73,7 +73,7 @@ fn said(words: &[u32]) -> String {
 
 #[test]
 fn whole_ones_compile() {
-    for name in ["matrices", "tensors", "workgroup"] {
+    for name in ["matrices", "tensors", "workgroup", "vectors"] {
         assert_eq!(said(&words(name)), "compiles", "{name}");
     }
 }
@@ -118,4 +118,64 @@ fn what_cannot_be_is_an_error() {
         let error = said(&changed(words(name), change));
         assert!(error.contains(what), "row {k}: {error}");
     }
+}
+
+#[test]
+fn vectors_that_cannot_be_are_errors() {
+    use Change::*;
+    let m = words("vectors");
+    let [half, local, x, packed, boolean, number] =
+        ["half", "local", "x", "packed", "bool", "number"].map(|n| named(&m, n));
+    let constant =
+        |n: u32| m[all(&m, Op::Constant).into_iter().find(|at| m[at + 3] == n).expect("a constant") + 2];
+    let [ty, load, store] = [Op::TypeVectorIdEXT, Op::CooperativeVectorLoadNV, Op::CooperativeVectorStoreNV];
+    let [product, sum] = [Op::CooperativeVectorMatrixMulNV, Op::CooperativeVectorMatrixMulAddNV];
+    let [outer, reduce] =
+        [Op::CooperativeVectorOuterProductAccumulateNV, Op::CooperativeVectorReduceSumAccumulateNV];
+    let rows: &[(Change, &str)] = &[
+        (Constant(20, 0), "bad component type or count"),
+        (Constant(20, 1025), "a cooperative vector of 1025 components"),
+        (Constant(20, u32::MAX), "a cooperative vector of 4294967295 components"),
+        (Word(ty, 3, number), "id"),
+        (Word(ty, 2, packed), "id"),
+        (Word(ty, 2, boolean), "no cooperative vector"),
+        (Cut(ty, 1), "has only 3 words"),
+        (Word(load, 1, half), "no cooperative vector"),
+        (Word(load, 3, x), "id"),
+        (Word(load, 3, local), "a pointer to Function is used without its type"),
+        (Word(load, 4, boolean), "id"),
+        (Cut(load, 1), "has only 4 words"),
+        (Word(store, 1, packed), "pointer"),
+        (Word(store, 3, boolean), "id"),
+        (Cut(store, 1), "has only 3 words"),
+        // Bytes as 64-bit floats; 16-bit floats that are bytes; a matrix of another size, and layout.
+        (Word(sum, 4, constant(2)), "an input vector of this type"),
+        (Word(sum, 7, constant(2)), "a product of such a matrix and cooperative vector"),
+        (Word(sum, 10, constant(3)), "a product of such a matrix and cooperative vector"),
+        (Word(sum, 11, constant(64)), "a matrix of 64 × 20 for a vector of 20"),
+        (Word(sum, 12, constant(64)), "an input vector of 20 components for a matrix of 64 columns"),
+        (Word(sum, 12, constant(1_000_491_000)), "a matrix of 20 × 1000491000 for a vector of 20"),
+        (Word(sum, 13, constant(64)), "layout 64"),
+        (Word(sum, 13, number), "constant"),
+        (Word(sum, 14, number), "Transpose is no constant"),
+        (Word(sum, 3, number), "an input vector of 1 components for a matrix of 20 columns"),
+        (Word(sum, 5, local), "a pointer to Function is used without its type"),
+        (Cut(sum, 3), "has only 14 words"),
+        (Word(product, 3, x), "an input vector of"),
+        (Word(product, 9, constant(20)), "an input vector of 2 components for a matrix of 20 columns"),
+        (Cut(product, 2), "a product of such a matrix and cooperative vector"),
+        (Word(outer, 3, packed), "operand 3 has the wrong type"),
+        (Word(outer, 5, constant(2)), "compiles"),
+        (Word(outer, 5, constant(7)), "layout 7"),
+        (Word(outer, 6, constant(3)), "sums over invocations of this type"),
+        (Word(outer, 6, constant(64)), "no such elements"),
+        (Cut(outer, 3), "has only 5 words"),
+        (Word(reduce, 3, packed), "operand 3 has the wrong type"),
+        (Word(reduce, 1, local), "a pointer to Function is used without its type"),
+    ];
+    let wrong = rows.iter().enumerate().filter_map(|(k, (change, what))| {
+        let error = said(&changed(m.clone(), change));
+        (!error.contains(what)).then(|| format!("row {k}, not {what}: {error}"))
+    });
+    assert_eq!(wrong.collect::<Vec<_>>(), Vec::<String>::new());
 }

@@ -147,7 +147,8 @@ impl Builder<'_> {
 
     /// Memory of a vector of type `ty`: words of the pointer, the offset and the memory operands.
     fn vector_memory(&mut self, i: &Code, ty: u32, words: [usize; 3]) -> Result<(Pointer, Sk, u32)> {
-        let Some((s, n)) = self.types.numeric(ty).filter(|n| n.0 != Sk::Bool) else {
+        let is_vector = matches!(self.types.kind(ty), TypeClass::Vector(..));
+        let Some((s, n)) = self.types.numeric(ty).filter(|n| is_vector && n.0 != Sk::Bool) else {
             return Err(i.bad("no cooperative vector"));
         };
         let mut p = self.bytes_at(i, words[0], words[1])?;
