@@ -224,7 +224,7 @@ mod tests {
             (component::E4M3, 0.001953125, 0x01),
             // Half of the least: to even, which is 0.
             (component::E4M3, 0.0009765625, 0x00),
-            (component::E4M3, 0.00097656256, 0x01),
+            (component::E4M3, f32::from_bits(0x3A80_0001), 0x01),
             // Between 1.875 and 2.
             (component::E4M3, 1.94, 0x40),
             (component::E5M2, 57344.0, 0x7B),
