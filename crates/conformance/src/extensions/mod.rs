@@ -13,6 +13,7 @@ mod cooperative;
 mod cooperative2;
 mod coverage;
 mod data_graph;
+mod density;
 pub(crate) mod frame;
 mod host_copy;
 mod interlock;
@@ -60,6 +61,7 @@ pub fn checks() -> Vec<Check> {
     all.extend(barycentric::checks());
     all.extend(conservative::checks());
     all.extend(rates::checks());
+    all.extend(density::checks());
     all.extend(cooperative::checks());
     all.extend(tensor::checks());
     all.extend(tensor_ways::checks());

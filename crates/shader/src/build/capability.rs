@@ -119,6 +119,7 @@ fn supported(c: Capability) -> bool {
             | SampleMaskPostDepthCoverage
             | FragmentBarycentricKHR
             | FragmentShadingRateKHR
+            | FragmentDensityEXT
             | TileImageColorReadAccessEXT
             | TileImageDepthReadAccessEXT
             | TileImageStencilReadAccessEXT
