@@ -58,7 +58,7 @@ pub(crate) const FEATURES: &[&str] = &[
     // promoted to 1.3 as extensions' features
     "ycbcr2plane444Formats", "formatA4R4G4B4", "formatA4B4G4R4", "extendedDynamicState", "extendedDynamicState2", "texelBufferAlignment",
     // promoted to 1.4
-    "globalPriorityQuery", "pipelineRobustness", "pipelineProtectedAccess", "maintenance5", "maintenance6", "maintenance7", "maintenance8", "shaderExpectAssume",
+    "globalPriorityQuery", "pipelineRobustness", "pipelineProtectedAccess", "protectedMemory", "maintenance5", "maintenance6", "maintenance7", "maintenance8", "shaderExpectAssume",
     "shaderFloatControls2", "shaderSubgroupRotate", "shaderSubgroupRotateClustered",
     "indexTypeUint8", "vertexAttributeInstanceRateDivisor", "vertexAttributeInstanceRateZeroDivisor",
     "rectangularLines", "bresenhamLines", "smoothLines", "stippledRectangularLines", "stippledBresenhamLines",

@@ -205,6 +205,7 @@ pub(crate) fn image_properties(
         | C::TYPE_2D_VIEW_COMPATIBLE_EXT
         | C::MULTISAMPLED_RENDER_TO_SINGLE_SAMPLED_EXT
         | C::SAMPLE_LOCATIONS_COMPATIBLE_DEPTH_EXT
+        | C::PROTECTED
         | C::SUBSAMPLED_EXT
         | vk::IMAGE_CREATE_FRAGMENT_DENSITY_MAP_OFFSET_BIT_EXT
         | SPARSE
@@ -231,7 +232,7 @@ pub(crate) fn image_properties(
         let blocks = || texel::image::blocks::shapes(info, ty, 1);
         if !flags.contains(C::SPARSE_BINDING)
             || usage.contains(U::TRANSIENT_ATTACHMENT)
-            || flags.contains(C::DISJOINT)
+            || flags.intersects(C::DISJOINT | C::PROTECTED)
             || in_parts && (tiling != vk::ImageTiling::OPTIMAL || blocks().is_empty())
         {
             return no;

@@ -207,6 +207,11 @@ impl CommandBuffer {
         list
     }
 
+    /// Whether it comes from a pool of protected command buffers.
+    pub(crate) fn is_protected(&self) -> bool {
+        self.pool_flags.contains(vk::CommandPoolCreateFlags::PROTECTED)
+    }
+
     /// The list of a secondary buffer, for a primary to hold.
     pub(crate) fn execute(&self) -> Option<Arc<CommandList>> {
         let list = self.state.lock().frozen.clone();
