@@ -77,9 +77,9 @@ fn objects(c: &Command, draws: &[Draw], each: &mut dyn FnMut(Object)) {
 fn is_indirect(c: &Command, draws: &[Draw]) -> bool {
     match c {
         Command::DispatchIndirect { .. } => true,
-        Command::Draw(i, _) => draws
-            .get(*i as usize)
-            .is_some_and(|d| !matches!(d.what, What::Direct(_) | What::Mesh(_))),
+        Command::Draw(i, _) => {
+            draws.get(*i as usize).is_some_and(|d| !matches!(d.what, What::Direct(_) | What::Mesh(_)))
+        }
         _ => false,
     }
 }

@@ -38,7 +38,11 @@ impl Inner {
     /// If it is sparse, or the feature is not enabled.
     pub(crate) fn protect(&self, call: &str, sparse: bool) -> Answer {
         if sparse || !self.features.has("protectedMemory") {
-            let why = if sparse { "sparse resources cannot be" } else { "the feature protectedMemory is not enabled" };
+            let why = if sparse {
+                "sparse resources cannot be"
+            } else {
+                "the feature protectedMemory is not enabled"
+            };
             return Err(invalid(&format!("{call}: a protected resource, but {why}")));
         }
         self.protects.store(true, Relaxed);

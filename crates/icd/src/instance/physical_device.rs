@@ -222,7 +222,10 @@ pub(crate) fn get_physical_device_external_buffer_properties(
     p_info: In<vk::PhysicalDeviceExternalBufferInfo>,
     mut p_properties: Fill<vk::ExternalBufferProperties>,
 ) {
-    p_properties.external_memory_properties = external_memory(p_info.handle_type);
+    // Protected memory is shared with nobody.
+    let protected = p_info.flags.contains(vk::BufferCreateFlags::PROTECTED);
+    let handle = if protected { H::empty() } else { p_info.handle_type };
+    p_properties.external_memory_properties = external_memory(handle);
 }
 
 pub(crate) fn get_physical_device_external_fence_properties(

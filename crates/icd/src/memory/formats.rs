@@ -292,6 +292,9 @@ pub(crate) fn get_physical_device_image_format_properties2(
     let external = info.find::<vk::PhysicalDeviceExternalImageFormatInfo>().map(|e| e.handle_type);
     let stencil = info.find::<vk::ImageStencilUsageCreateInfo>().map(|s| s.stencil_usage);
     let usage = info.usage | stencil.unwrap_or_default();
+    if let Some(mut p) = out.find::<vk::SubsampledImageFormatPropertiesEXT>() {
+        p.subsampled_image_descriptor_count = 1;
+    }
     let result = match crate::memory::drm::asked(info) {
         _ if physical_device.instance.client.hides(info.format) => {
             Err(vk::Result::ERROR_FORMAT_NOT_SUPPORTED)
@@ -299,7 +302,11 @@ pub(crate) fn get_physical_device_image_format_properties2(
         Some(tiling) => image_properties(info.format, info.ty, tiling, usage, info.flags),
         None => Err(vk::Result::ERROR_FORMAT_NOT_SUPPORTED),
     };
-    let memory = external.filter(|e| !e.is_empty()).map(external_memory);
+    // Protected memory is shared with nobody.
+    let protected = info.flags.contains(C::PROTECTED);
+    let memory = external
+        .filter(|e| !e.is_empty())
+        .map(|e| if protected { Default::default() } else { external_memory(e) });
     let importable = memory.is_none_or(|m| !m.external_memory_features.is_empty());
     if let Some(mut p) = out.find::<vk::ExternalImageFormatProperties>() {
         p.external_memory_properties = memory.unwrap_or_default();

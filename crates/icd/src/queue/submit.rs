@@ -44,7 +44,9 @@ fn protection(
 ) -> Arc<CommandList> {
     let told = |line: &str| crate::base::debug::log_error(&format!("vkQueueSubmit2: {line}"));
     if protected && !queue.protected {
-        told("a protected submission to a queue that was created without VK_DEVICE_QUEUE_CREATE_PROTECTED_BIT");
+        told(
+            "a protected submission to a queue that was created without VK_DEVICE_QUEUE_CREATE_PROTECTED_BIT",
+        );
     }
     if protected != buffer.is_protected() {
         let [is, of] = if protected { ["a ", "an unprotected"] } else { ["an un", "a protected"] };
