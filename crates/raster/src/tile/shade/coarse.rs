@@ -213,7 +213,7 @@ impl Task<'_> {
                     // In 1/256 pixels: of the fragment, and its sample in it.
                     let of_fragment = |k: usize, pixel: usize| {
                         let left = self.origin[k] + (pixel >> size[k] << size[k]) as i32;
-                        i64::from(left) * 256 + (i64::from(at[k]) * 16 << size[k])
+                        i64::from(left) * 256 + ((i64::from(at[k]) * 16) << size[k])
                     };
                     let (x, y) = (of_fragment(0, x), of_fragment(1, y));
                     let within = edges.iter().all(|e| e.a as i64 * x + e.b as i64 * y + e.c >= 0);
