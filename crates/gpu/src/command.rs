@@ -467,6 +467,7 @@ pub struct Submission {
     pub observed: bool,
     /// Which pass of performance queries it measures.
     pub performance_pass: u32,
+    pub protected: bool,
     /// It is a VkSubmitInfo2, and not the driver's own carrier of a fence or a present.
     pub submitted: bool,
     pub frame: Option<Frame>,

@@ -277,6 +277,7 @@ impl Inner {
         executor.line.submission();
         if let Some(h) = &mut executor.hazards {
             h.begin(s.seen.take(), &s.waits, s.presents);
+            h.protected = (!s.presents).then_some(s.protected);
         }
         if let Some(binds) = s.binds.take()
             && !hub.stops()

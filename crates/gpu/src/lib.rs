@@ -20,6 +20,7 @@ pub mod ordering;
 mod pass_time;
 pub mod pipeline;
 pub mod process;
+pub mod protection;
 pub mod query;
 pub mod record;
 mod remote;

@@ -80,6 +80,7 @@ mod tests {
             attachments: vec![],
             subpasses: vec![],
             regions: None,
+            density: None,
             stripes: stripes.to_vec(),
             resuming,
             suspending: false,

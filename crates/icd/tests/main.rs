@@ -29,6 +29,7 @@ mod instance;
 mod knobs;
 mod l2;
 mod model;
+mod protected;
 mod queues;
 mod rays;
 mod shader_objects;

@@ -44,6 +44,8 @@ pub struct Hazards {
     seen: Mutex<Seen>,
     /// Moves of images between queues of which the second barrier is still to come.
     moves: Mutex<HashSet<[u64; 6]>>,
+    /// Protected memory.
+    pub protected: Mutex<Vec<Range<u64>>>,
     /// By first byte; several may begin there.
     resources: Mutex<BTreeMap<(u64, u64), Resource>>,
 }

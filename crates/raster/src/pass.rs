@@ -3,7 +3,7 @@
 use super::regions::Regions;
 use super::state::Rect;
 use ash::vk;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use texel::sample::ImageView;
 
 /// A render pass instance, or a part of one.
@@ -16,6 +16,7 @@ pub struct Rendering {
     pub attachments: Vec<Attachment>,
     /// Dynamic rendering has one.
     pub subpasses: Vec<Subpass>,
+    pub density: Option<DensityMap>,
     /// Counters to write for each region.
     pub regions: Option<Regions>,
     /// Pixels of each stripe (VK_ARM_render_pass_striped).
@@ -45,6 +46,19 @@ impl Rendering {
         }
         alone
     }
+}
+
+/// An attachment whose texels say how large fragments are (VK_EXT_fragment_density_map).
+#[derive(Clone)]
+pub struct DensityMap {
+    /// Index of [`Rendering::attachments`].
+    pub attachment: u32,
+    /// Pixels of the framebuffer along x and y.
+    pub framebuffer: [u32; 2],
+    /// Layers without views have a layer of the map each.
+    pub layered: bool,
+    /// How far the map's layers are moved, in pixels: known when all of the pass is recorded; none: not at all.
+    pub offsets: Arc<OnceLock<Vec<[i32; 2]>>>,
 }
 
 /// An image that subpasses use. The load operations take place before its first use, the stores after its last.

@@ -31,12 +31,14 @@ pub enum Kind {
     DiscardedRead,
     /// A shader accesses an attachment of its own pass, without declaring that.
     FeedbackLoop,
+    /// An access to protected memory in an unprotected submission, or a write of unprotected memory in a protected one.
+    Protection,
     /// Advice: memory traffic of a render pass that nothing needs.
     NeedlessTraffic,
 }
 
 impl Kind {
-    pub const ALL: [Kind; 13] = [
+    pub const ALL: [Kind; 14] = [
         Kind::DataRace,
         Kind::OutOfBounds,
         Kind::NullDescriptor,
@@ -49,6 +51,7 @@ impl Kind {
         Kind::Hazard,
         Kind::DiscardedRead,
         Kind::FeedbackLoop,
+        Kind::Protection,
         Kind::NeedlessTraffic,
     ];
 
@@ -72,6 +75,7 @@ impl Kind {
             Kind::Hazard => "hazard",
             Kind::DiscardedRead => "discarded-read",
             Kind::FeedbackLoop => "feedback-loop",
+            Kind::Protection => "protection",
             Kind::NeedlessTraffic => "needless-traffic",
         }
     }

@@ -1470,6 +1470,12 @@ unsafe impl TaggedStructure for ImageStencilUsage2CreateInfoKHR<'_> {
 }
 unsafe impl Send for ImageStencilUsage2CreateInfoKHR<'_> {}
 unsafe impl Sync for ImageStencilUsage2CreateInfoKHR<'_> {}
+pub type PhysicalDeviceFragmentDensityMapOffsetFeaturesEXT<'a> =
+    ash::vk::PhysicalDeviceFragmentDensityMapOffsetFeaturesQCOM<'a>;
+pub type PhysicalDeviceFragmentDensityMapOffsetPropertiesEXT<'a> =
+    ash::vk::PhysicalDeviceFragmentDensityMapOffsetPropertiesQCOM<'a>;
+pub type RenderPassFragmentDensityMapOffsetEndInfoEXT<'a> =
+    ash::vk::SubpassFragmentDensityMapOffsetEndInfoQCOM<'a>;
 pub type PhysicalDeviceIndexTypeUint8Features<'a> = ash::vk::PhysicalDeviceIndexTypeUint8FeaturesEXT<'a>;
 pub type PhysicalDeviceLineRasterizationFeatures<'a> =
     ash::vk::PhysicalDeviceLineRasterizationFeaturesEXT<'a>;
@@ -2293,6 +2299,7 @@ unsafe impl TaggedStructure for RenderingEndInfoKHR<'_> {
 }
 unsafe impl Send for RenderingEndInfoKHR<'_> {}
 unsafe impl Sync for RenderingEndInfoKHR<'_> {}
+pub type RenderingEndInfoEXT<'a> = RenderingEndInfoKHR<'a>;
 #[doc = "<https://registry.khronos.org/vulkan/specs/latest/man/html/VkPhysicalDevicePipelineBinaryFeaturesKHR.html>"]
 #[repr(C)]
 #[derive(Copy, Clone)]
@@ -3092,6 +3099,72 @@ unsafe impl TaggedStructure for ConvertCooperativeVectorMatrixInfoNV<'_> {
 }
 unsafe impl Send for ConvertCooperativeVectorMatrixInfoNV<'_> {}
 unsafe impl Sync for ConvertCooperativeVectorMatrixInfoNV<'_> {}
+#[doc = "<https://registry.khronos.org/vulkan/specs/latest/man/html/VkPhysicalDeviceFragmentDensityMapLayeredPropertiesVALVE.html>"]
+#[repr(C)]
+#[derive(Copy, Clone)]
+pub struct PhysicalDeviceFragmentDensityMapLayeredPropertiesVALVE<'a> {
+    pub s_type: StructureType,
+    pub p_next: *mut c_void,
+    pub max_fragment_density_map_layers: u32,
+    pub _marker: PhantomData<&'a ()>,
+}
+impl Default for PhysicalDeviceFragmentDensityMapLayeredPropertiesVALVE<'_> {
+    fn default() -> Self {
+        // SAFETY: zero is a value of every member: numbers, null pointers and handles.
+        let zero: Self = unsafe { core::mem::zeroed() };
+        Self { s_type: Self::STRUCTURE_TYPE, ..zero }
+    }
+}
+// SAFETY: the members are those of vk.xml, in order.
+unsafe impl TaggedStructure for PhysicalDeviceFragmentDensityMapLayeredPropertiesVALVE<'_> {
+    const STRUCTURE_TYPE: StructureType = StructureType::from_raw(1000611001);
+}
+unsafe impl Send for PhysicalDeviceFragmentDensityMapLayeredPropertiesVALVE<'_> {}
+unsafe impl Sync for PhysicalDeviceFragmentDensityMapLayeredPropertiesVALVE<'_> {}
+#[doc = "<https://registry.khronos.org/vulkan/specs/latest/man/html/VkPhysicalDeviceFragmentDensityMapLayeredFeaturesVALVE.html>"]
+#[repr(C)]
+#[derive(Copy, Clone)]
+pub struct PhysicalDeviceFragmentDensityMapLayeredFeaturesVALVE<'a> {
+    pub s_type: StructureType,
+    pub p_next: *mut c_void,
+    pub fragment_density_map_layered: Bool32,
+    pub _marker: PhantomData<&'a ()>,
+}
+impl Default for PhysicalDeviceFragmentDensityMapLayeredFeaturesVALVE<'_> {
+    fn default() -> Self {
+        // SAFETY: zero is a value of every member: numbers, null pointers and handles.
+        let zero: Self = unsafe { core::mem::zeroed() };
+        Self { s_type: Self::STRUCTURE_TYPE, ..zero }
+    }
+}
+// SAFETY: the members are those of vk.xml, in order.
+unsafe impl TaggedStructure for PhysicalDeviceFragmentDensityMapLayeredFeaturesVALVE<'_> {
+    const STRUCTURE_TYPE: StructureType = StructureType::from_raw(1000611000);
+}
+unsafe impl Send for PhysicalDeviceFragmentDensityMapLayeredFeaturesVALVE<'_> {}
+unsafe impl Sync for PhysicalDeviceFragmentDensityMapLayeredFeaturesVALVE<'_> {}
+#[doc = "<https://registry.khronos.org/vulkan/specs/latest/man/html/VkPipelineFragmentDensityMapLayeredCreateInfoVALVE.html>"]
+#[repr(C)]
+#[derive(Copy, Clone)]
+pub struct PipelineFragmentDensityMapLayeredCreateInfoVALVE<'a> {
+    pub s_type: StructureType,
+    pub p_next: *const c_void,
+    pub max_fragment_density_map_layers: u32,
+    pub _marker: PhantomData<&'a ()>,
+}
+impl Default for PipelineFragmentDensityMapLayeredCreateInfoVALVE<'_> {
+    fn default() -> Self {
+        // SAFETY: zero is a value of every member: numbers, null pointers and handles.
+        let zero: Self = unsafe { core::mem::zeroed() };
+        Self { s_type: Self::STRUCTURE_TYPE, ..zero }
+    }
+}
+// SAFETY: the members are those of vk.xml, in order.
+unsafe impl TaggedStructure for PipelineFragmentDensityMapLayeredCreateInfoVALVE<'_> {
+    const STRUCTURE_TYPE: StructureType = StructureType::from_raw(1000611002);
+}
+unsafe impl Send for PipelineFragmentDensityMapLayeredCreateInfoVALVE<'_> {}
+unsafe impl Sync for PipelineFragmentDensityMapLayeredCreateInfoVALVE<'_> {}
 #[doc = "<https://registry.khronos.org/vulkan/specs/latest/man/html/VkTensorDescriptionARM.html>"]
 #[repr(C)]
 #[derive(Copy, Clone)]
@@ -6050,6 +6123,14 @@ pub const PIPELINE_STAGE_COMMAND_PREPROCESS_BIT_EXT: PipelineStageFlags =
     PipelineStageFlags::from_raw(131072);
 pub const ACCESS_COMMAND_PREPROCESS_READ_BIT_EXT: AccessFlags = AccessFlags::from_raw(131072);
 pub const ACCESS_COMMAND_PREPROCESS_WRITE_BIT_EXT: AccessFlags = AccessFlags::from_raw(262144);
+pub const STRUCTURE_TYPE_PHYSICAL_DEVICE_FRAGMENT_DENSITY_MAP_OFFSET_FEATURES_EXT: StructureType =
+    StructureType::from_raw(1000425000);
+pub const STRUCTURE_TYPE_PHYSICAL_DEVICE_FRAGMENT_DENSITY_MAP_OFFSET_PROPERTIES_EXT: StructureType =
+    StructureType::from_raw(1000425001);
+pub const STRUCTURE_TYPE_RENDER_PASS_FRAGMENT_DENSITY_MAP_OFFSET_END_INFO_EXT: StructureType =
+    StructureType::from_raw(1000425002);
+pub const IMAGE_CREATE_FRAGMENT_DENSITY_MAP_OFFSET_BIT_EXT: ImageCreateFlags =
+    ImageCreateFlags::from_raw(32768);
 pub const STRUCTURE_TYPE_PHYSICAL_DEVICE_MULTISAMPLED_RENDER_TO_SWAPCHAIN_FEATURES_EXT: StructureType =
     StructureType::from_raw(1000616000);
 pub const STRUCTURE_TYPE_SWAPCHAIN_FLAGS_SURFACE_CAPABILITIES_EXT: StructureType =
@@ -6279,3 +6360,12 @@ pub const COMPONENT_TYPE_SINT8_PACKED_NV: ComponentTypeKHR = ComponentTypeKHR::f
 pub const COMPONENT_TYPE_UINT8_PACKED_NV: ComponentTypeKHR = ComponentTypeKHR::from_raw(1000491001);
 pub const PIPELINE_STAGE_2_CONVERT_COOPERATIVE_VECTOR_MATRIX_BIT_NV: PipelineStageFlags2 =
     PipelineStageFlags2::from_raw(17592186044416);
+pub const STRUCTURE_TYPE_PHYSICAL_DEVICE_FRAGMENT_DENSITY_MAP_LAYERED_FEATURES_VALVE: StructureType =
+    StructureType::from_raw(1000611000);
+pub const STRUCTURE_TYPE_PHYSICAL_DEVICE_FRAGMENT_DENSITY_MAP_LAYERED_PROPERTIES_VALVE: StructureType =
+    StructureType::from_raw(1000611001);
+pub const STRUCTURE_TYPE_PIPELINE_FRAGMENT_DENSITY_MAP_LAYERED_CREATE_INFO_VALVE: StructureType =
+    StructureType::from_raw(1000611002);
+pub const RENDER_PASS_CREATE_PER_LAYER_FRAGMENT_DENSITY_BIT_VALVE: RenderPassCreateFlags =
+    RenderPassCreateFlags::from_raw(4);
+pub const RENDERING_PER_LAYER_FRAGMENT_DENSITY_BIT_VALVE: RenderingFlags = RenderingFlags::from_raw(32);

@@ -39,7 +39,7 @@ impl<'a> Attachment<'a> {
         Self { image, resolve: None, load, store: true }
     }
 
-    fn info(&self) -> vk::RenderingAttachmentInfo<'static> {
+    pub fn info(&self) -> vk::RenderingAttachmentInfo<'static> {
         let (op, value) = match self.load {
             Load::Clear(v) => (vk::AttachmentLoadOp::CLEAR, v),
             Load::Load => (vk::AttachmentLoadOp::LOAD, vk::ClearValue::default()),

@@ -14,6 +14,7 @@ mod cooperative2;
 mod cooperative_vector;
 mod coverage;
 mod data_graph;
+mod density;
 pub(crate) mod frame;
 mod host_copy;
 mod interlock;
@@ -61,6 +62,7 @@ pub fn checks() -> Vec<Check> {
     all.extend(barycentric::checks());
     all.extend(conservative::checks());
     all.extend(rates::checks());
+    all.extend(density::checks());
     all.extend(cooperative::checks());
     all.extend(tensor::checks());
     all.extend(tensor_ways::checks());

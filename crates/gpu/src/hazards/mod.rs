@@ -11,6 +11,7 @@ mod graphs;
 pub mod host;
 mod pass;
 pub mod presents;
+mod protection;
 mod ranges;
 mod structures;
 mod tell;
@@ -45,6 +46,8 @@ pub struct Tracker {
     queue: u32,
     /// What the host had waited for when it made the submission under way.
     seen: Seen,
+    /// Whether that is a protected submission; none: a present, which may read any memory.
+    pub protected: Option<bool>,
     /// Marks of the semaphores that it waited for.
     waited: Vec<Option<Mark>>,
     /// Of the render pass that begins next.
@@ -98,8 +101,9 @@ impl Tracker {
     /// `None`: the device is not sanitised.
     pub fn new(shared: &Arc<Shared>, queue: usize) -> Option<Box<Tracker>> {
         shared.hazards.as_ref()?;
-        let (seen, waited, next, pass) = Default::default();
-        Some(Box::new(Tracker { shared: shared.clone(), queue: queue as u32, seen, waited, next, pass }))
+        let (seen, protected, waited, next, pass) = Default::default();
+        let (shared, queue) = (shared.clone(), queue as u32);
+        Some(Box::new(Tracker { shared, queue, seen, protected, waited, next, pass }))
     }
 
     fn hazards(&self) -> &Hazards {
@@ -306,6 +310,7 @@ impl Tracker {
             self.unfollowed();
             return found;
         }
+        protection::check(self.hazards(), &*self.shared.report, self.protected, new, bytes);
         self.hazards().host.lock().touched(new, bytes);
         let mut memory = self.hazards().memory.lock();
         for r in bytes {

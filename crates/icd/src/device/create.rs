@@ -1,6 +1,6 @@
 //! Logical devices.
 
-use crate::base::answer::{Answer, created};
+use crate::base::answer::{Answer, created, invalid};
 use crate::base::debug;
 use crate::base::given::{Call, Doomed, In, Out};
 use crate::base::object::{self, Object};
@@ -15,6 +15,7 @@ use machine::hazards::Resource;
 use machine::sync::Hub;
 use std::ops::{Deref, Range};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use texel::image::Image;
 use texel::memory::AddressSpace;
 
@@ -26,9 +27,28 @@ pub struct Inner {
     pub(crate) features: features::Enabled,
     pub gpu: gpu::device::Device,
     pub(crate) quarantine: Quarantine,
+    /// There are protected resources: submissions are looked at.
+    pub(crate) protects: AtomicBool,
 }
 
 impl Inner {
+    /// A protected resource is about to be made by a call.
+    ///
+    /// # Errors
+    /// If it is sparse, or the feature is not enabled.
+    pub(crate) fn protect(&self, call: &str, sparse: bool) -> Answer {
+        if sparse || !self.features.has("protectedMemory") {
+            let why = if sparse {
+                "sparse resources cannot be"
+            } else {
+                "the feature protectedMemory is not enabled"
+            };
+            return Err(invalid(&format!("{call}: a protected resource, but {why}")));
+        }
+        self.protects.store(true, Relaxed);
+        Ok(())
+    }
+
     /// Lets go of what descriptors kept, once no work can look at it any more.
     pub(crate) fn retire<T: Send + 'static>(&self, replaced: Vec<T>) {
         if !replaced.is_empty() {
@@ -209,11 +229,13 @@ fn new(physical: &PhysicalDevice, info: In<vk::DeviceCreateInfo>) -> Answer<Devi
         features,
         gpu,
         quarantine: Quarantine::default(),
+        protects: AtomicBool::new(false),
     });
     let mut queues = Vec::new();
     for q in asked {
         for index in 0..q.queue_count {
-            let handle = object::create(Queue { device: inner.clone(), index: queues.len() });
+            let protected = q.flags.contains(vk::DeviceQueueCreateFlags::PROTECTED);
+            let handle = object::create(Queue { device: inner.clone(), index: queues.len(), protected });
             queues.push(QueueSlot { family: q.queue_family_index, flags: q.flags, index, handle });
         }
     }

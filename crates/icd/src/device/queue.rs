@@ -9,6 +9,8 @@ pub struct Queue {
     pub(crate) device: Arc<Inner>,
     /// Place in [`gpu::device::Device`].
     pub(crate) index: usize,
+    /// It may execute protected submissions.
+    pub(crate) protected: bool,
 }
 
 impl Object for Queue {

@@ -58,7 +58,7 @@ pub(crate) const FEATURES: &[&str] = &[
     // promoted to 1.3 as extensions' features
     "ycbcr2plane444Formats", "formatA4R4G4B4", "formatA4B4G4R4", "extendedDynamicState", "extendedDynamicState2", "texelBufferAlignment",
     // promoted to 1.4
-    "globalPriorityQuery", "pipelineRobustness", "pipelineProtectedAccess", "maintenance5", "maintenance6", "maintenance7", "maintenance8", "shaderExpectAssume",
+    "globalPriorityQuery", "pipelineRobustness", "pipelineProtectedAccess", "protectedMemory", "maintenance5", "maintenance6", "maintenance7", "maintenance8", "shaderExpectAssume",
     "shaderFloatControls2", "shaderSubgroupRotate", "shaderSubgroupRotateClustered",
     "indexTypeUint8", "vertexAttributeInstanceRateDivisor", "vertexAttributeInstanceRateZeroDivisor",
     "rectangularLines", "bresenhamLines", "smoothLines", "stippledRectangularLines", "stippledBresenhamLines",
@@ -69,7 +69,8 @@ pub(crate) const FEATURES: &[&str] = &[
     "primitivesGeneratedQueryWithNonZeroStreams", "primitiveTopologyPatchListRestart", "extendedDynamicState2PatchControlPoints",
     "extendedDynamicState3TessellationDomainOrigin", "extendedDynamicState3RasterizationStream", "transformFeedbackPreservesProvokingVertex",
     "extendedDynamicState2LogicOp", "attachmentFeedbackLoopLayout", "attachmentFeedbackLoopDynamicState",
-    "colorWriteEnable", "pipelineFragmentShadingRate", "primitiveFragmentShadingRateMeshShader", "primitiveFragmentShadingRate", "attachmentFragmentShadingRate", "conditionalRendering", "deviceFault", "deviceAddressCommands", "indirectMemoryCopy",
+    "colorWriteEnable", "pipelineFragmentShadingRate", "primitiveFragmentShadingRateMeshShader", "primitiveFragmentShadingRate", "attachmentFragmentShadingRate", "fragmentDensityMap", "fragmentDensityMapDynamic", "fragmentDensityMapNonSubsampledImages",
+    "fragmentDensityMapDeferred", "fragmentDensityMapOffset", "fragmentDensityMapLayered", "conditionalRendering", "deviceFault", "deviceAddressCommands", "indirectMemoryCopy",
     "indirectMemoryToImageCopy", "shaderReplicatedComposites", "pipelineBinaries", "deviceGeneratedCommands", "dynamicGeneratedPipelineLayout", "shaderUntypedPointers", "shaderBFloat16Type", "shaderBFloat16DotProduct", "shaderBFloat16CooperativeMatrix", "shaderFloat8", "shaderFloat8CooperativeMatrix",
     "cooperativeMatrix", "cooperativeMatrixRobustBufferAccess", "cooperativeMatrixConversions", "cooperativeMatrixPerElementOperations", "cooperativeMatrixReductions", "cooperativeMatrixTensorAddressing", "cooperativeMatrixBlockLoads", "cooperativeMatrixFlexibleDimensions", "cooperativeMatrixWorkgroupScope", "cooperativeVector", "cooperativeVectorTraining", "longVector", "dataGraph", "dataGraphNeuralAcceleratorStatistics", "dataGraphOpticalFlow", "dataGraphUpdateAfterBind", "dataGraphSpecializationConstants", "dataGraphDescriptorBuffer", "dataGraphShaderModule", "formatPack", "shaderFmaFloat16", "shaderFmaFloat32", "imageCompressionControlSwapchain", "pipelinePropertiesIdentifier", "shaderModuleIdentifier", "schedulingControls", "descriptorBufferTensorDescriptors", "tensors", "tensorNonPacked", "shaderTensorAccess", "shaderStorageTensorArrayDynamicIndexing", "shaderStorageTensorArrayNonUniformIndexing", "descriptorBindingStorageTensorUpdateAfterBind", "imageCompressionControl", "reportAddressBinding", "shaderQuadControl", "maintenance11", "inheritedConditionalRendering", "depthClampControl",
     "depthClampZeroOne", "primitiveRestartIndex", "vertexAttributeRobustness", "depthBiasControl", "leastRepresentableValueForceUnormRepresentation", "floatRepresentation",

@@ -39,11 +39,14 @@ pub(crate) const QUEUE_FLAGS: vk::QueueFlags = vk::QueueFlags::from_raw(
         | vk::QueueFlags::SPARSE_BINDING.as_raw(),
 );
 
+/// The same of a family, whose queues may execute protected submissions as well.
+const PROTECTED_FLAGS: u32 = QUEUE_FLAGS.as_raw() | vk::QueueFlags::PROTECTED.as_raw();
+
 /// Programs that take the first family get the one that can do everything.
 pub(crate) const FAMILIES: [Family; 2] = [
-    Family { flags: QUEUE_FLAGS, queues: 2 },
+    Family { flags: vk::QueueFlags::from_raw(PROTECTED_FLAGS), queues: 2 },
     Family {
-        flags: vk::QueueFlags::from_raw(QUEUE_FLAGS.as_raw() & !vk::QueueFlags::GRAPHICS.as_raw()),
+        flags: vk::QueueFlags::from_raw(PROTECTED_FLAGS & !vk::QueueFlags::GRAPHICS.as_raw()),
         queues: 1,
     },
 ];
@@ -57,12 +60,17 @@ const HOSTS: M = M::from_raw(
     M::DEVICE_LOCAL.as_raw() | M::HOST_VISIBLE.as_raw() | M::HOST_COHERENT.as_raw() | M::HOST_CACHED.as_raw(),
 );
 
-/// Memory types, all of heap 0: the host's memory; lazily allocated memory, which holds attachments that live in tile memory; and host's
-/// memory that can be in several places, for sparse resources ([`texel::memory::sparse`]), whose pages the system gives more slowly.
-pub(crate) const MEMORY_TYPES: [M; 3] =
-    [HOSTS, M::from_raw(M::DEVICE_LOCAL.as_raw() | M::LAZILY_ALLOCATED.as_raw()), HOSTS];
-/// The last of them.
+/// Memory types, all of heap 0: the host's memory; lazily allocated memory, which holds attachments that live in tile memory; host's
+/// memory that can be in several places, for sparse resources ([`texel::memory::sparse`]), whose pages the system gives more slowly; and
+/// protected memory.
+pub(crate) const MEMORY_TYPES: [M; 4] = [
+    HOSTS,
+    M::from_raw(M::DEVICE_LOCAL.as_raw() | M::LAZILY_ALLOCATED.as_raw()),
+    HOSTS,
+    M::from_raw(M::DEVICE_LOCAL.as_raw() | M::PROTECTED.as_raw()),
+];
 pub(crate) const SPARSE_TYPE: u32 = 2;
+pub(crate) const PROTECTED_TYPE: u32 = 3;
 /// `memoryTypeBits` of host pointers.
 pub(crate) const HOST_TYPE_BITS: u32 = 0b001;
 /// `memoryTypeBits` of buffers and of images that are not transient attachments.
@@ -71,6 +79,8 @@ pub(crate) const PLAIN_TYPE_BITS: u32 = 0b101;
 pub(crate) const TRANSIENT_TYPE_BITS: u32 = 0b111;
 /// `memoryTypeBits` of sparse resources.
 pub(crate) const SPARSE_TYPE_BITS: u32 = 1 << SPARSE_TYPE;
+/// `memoryTypeBits` of protected resources.
+pub(crate) const PROTECTED_TYPE_BITS: u32 = 1 << PROTECTED_TYPE;
 
 pub struct PhysicalDevice {
     pub(crate) instance: Arc<Shared>,
@@ -212,7 +222,10 @@ pub(crate) fn get_physical_device_external_buffer_properties(
     p_info: In<vk::PhysicalDeviceExternalBufferInfo>,
     mut p_properties: Fill<vk::ExternalBufferProperties>,
 ) {
-    p_properties.external_memory_properties = external_memory(p_info.handle_type);
+    // Protected memory is shared with nobody.
+    let protected = p_info.flags.contains(vk::BufferCreateFlags::PROTECTED);
+    let handle = if protected { H::empty() } else { p_info.handle_type };
+    p_properties.external_memory_properties = external_memory(handle);
 }
 
 pub(crate) fn get_physical_device_external_fence_properties(

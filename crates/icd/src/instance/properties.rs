@@ -433,6 +433,16 @@ pub(crate) static PROPERTIES: &[(&str, Value)] = &[
     ("fragmentShadingRateWithFragmentShaderInterlock", Bool(false)),
     ("fragmentShadingRateWithCustomSampleLocations", Bool(false)),
     ("fragmentShadingRateStrictMultiplyCombiner", Bool(true)),
+    // VK_EXT_fragment_density_map, 2, _offset and VK_VALVE_fragment_density_map_layered: subsampled images hold all pixels.
+    ("minFragmentDensityTexelSize", U32s(&[RATE_TEXEL[0]; 2])),
+    ("maxFragmentDensityTexelSize", U32s(&[RATE_TEXEL[1]; 2])),
+    ("fragmentDensityInvocations", Bool(false)),
+    ("subsampledLoads", Bool(true)),
+    ("subsampledCoarseReconstructionEarlyAccess", Bool(false)),
+    ("maxSubsampledArrayLayers", U32(MAX_ARRAY_LAYERS)),
+    ("maxDescriptorSetSubsampledSamplers", U32(MAX_DESCRIPTORS)),
+    ("fragmentDensityOffsetGranularity", U32s(&[RATE_TEXEL[0]; 2])),
+    ("maxFragmentDensityMapLayers", U32(MAX_ARRAY_LAYERS)),
     // VK_EXT_conservative_rasterization
     ("primitiveOverestimationSize", F32(0.0)),
     ("maxExtraPrimitiveOverestimationSize", F32(MAX_OVERESTIMATION)),

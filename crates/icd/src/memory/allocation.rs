@@ -7,7 +7,9 @@ use crate::device::Device;
 use crate::device::addresses::{self, Binding};
 use crate::instance::host_memory::heap_size;
 use crate::instance::limits::{MAX_ALLOCATION, MIN_HOST_POINTER_ALIGNMENT};
-use crate::instance::physical_device::{HEAP_USED, HOST_TYPE_BITS, MEMORY_TYPES, SPARSE_TYPE};
+use crate::instance::physical_device::{
+    HEAP_USED, HOST_TYPE_BITS, MEMORY_TYPES, PROTECTED_TYPE, SPARSE_TYPE,
+};
 use std::ffi::{c_int, c_void};
 use std::sync::Arc;
 use std::sync::atomic::Ordering::SeqCst;
@@ -24,6 +26,11 @@ pub struct Memory {
 }
 
 impl Memory {
+    /// Whether resources may be bound to it that are `protected` or not.
+    pub(crate) fn is_for(&self, protected: bool) -> bool {
+        (self.gpu.type_index == PROTECTED_TYPE) == protected
+    }
+
     /// Memory for the driver's own images, counted as the application's is; `shown`: an X server may read it.
     ///
     /// # Errors
@@ -88,6 +95,16 @@ fn allocate(device: &Device, info: In<vk::MemoryAllocateInfo>) -> Answer<Memory>
         return Err(invalid(&format!("vkAllocateMemory: no memory type {ty}")));
     }
     let size = info.allocation_size;
+    if ty == PROTECTED_TYPE {
+        // The host, and so another process, must never see it.
+        let shared = info.find::<vk::ImportMemoryHostPointerInfoEXT>().is_some()
+            || info.find::<vk::ImportMemoryFdInfoKHR>().is_some_and(|i| !i.handle_type.is_empty())
+            || info.find::<vk::ExportMemoryAllocateInfo>().is_some_and(|e| !e.handle_types.is_empty());
+        if shared {
+            return Err(invalid("vkAllocateMemory: protected memory is neither imported nor exported"));
+        }
+        device.protect("vkAllocateMemory", false)?;
+    }
     if let Some(i) = info.find::<vk::ImportMemoryHostPointerInfoEXT>()
         && i.handle_type == HOST
     {
@@ -140,6 +157,9 @@ fn allocate(device: &Device, info: In<vk::MemoryAllocateInfo>) -> Answer<Memory>
     match made {
         Ok(gpu) => {
             device.gpu.shared.forget_memory(gpu.ptr() as u64, size);
+            if let Some(h) = device.gpu.shared.hazards.as_ref().filter(|_| ty == PROTECTED_TYPE) {
+                h.protected.lock().push(gpu.ptr() as u64..gpu.ptr() as u64 + size);
+            }
             Ok(Memory { gpu, counted })
         }
         Err(e) => fail(e),
@@ -150,6 +170,9 @@ pub(crate) fn free_memory(device: &Device, memory: Doomed<Memory>) {
     if let Some(m) = memory.object() {
         tell(device, memory.handle(), Binding::UNBIND);
         device.gpu.shared.memory_ends(m.gpu.ptr() as u64, m.gpu.size());
+        if let Some(h) = device.gpu.shared.hazards.as_ref().filter(|_| m.is_for(true)) {
+            h.protected.lock().retain(|r| r.start != m.gpu.ptr() as u64);
+        }
     }
     if let Some(m) = memory.destroy()
         && Arc::strong_count(&m.gpu) > 1

@@ -6,7 +6,7 @@ use crate::base::object::Object;
 use crate::device::Device;
 use crate::device::addresses::{self, Binding};
 use crate::instance::limits::MAX_ALLOCATION;
-use crate::instance::physical_device::{PLAIN_TYPE_BITS, SPARSE_TYPE_BITS};
+use crate::instance::physical_device::{PLAIN_TYPE_BITS, PROTECTED_TYPE_BITS, SPARSE_TYPE_BITS};
 use crate::memory::{self, Memory, acceleration_structure};
 use std::sync::Arc;
 use texel::memory::Bound;
@@ -45,10 +45,10 @@ pub(crate) fn create_buffer(
 
 fn new(device: &Device, info: In<vk::BufferCreateInfo>) -> Answer<Buffer> {
     use vk::BufferCreateFlags as Flags;
-    if info.flags.contains(Flags::PROTECTED) {
-        return Err(invalid("vkCreateBuffer: protected buffers are not supported"));
-    }
     let is_sparse = info.flags.contains(Flags::SPARSE_BINDING);
+    if info.flags.contains(Flags::PROTECTED) {
+        device.protect("vkCreateBuffer", is_sparse)?;
+    }
     if info.flags.intersects(Flags::SPARSE_RESIDENCY | Flags::SPARSE_ALIASED) && !is_sparse {
         return Err(invalid("vkCreateBuffer: sparse residency or aliasing without sparse binding"));
     }
@@ -108,6 +108,7 @@ pub(crate) fn require(
         vk::BufferUsageFlags::ACCELERATION_STRUCTURE_STORAGE_KHR | vk::BufferUsageFlags::MICROMAP_STORAGE_EXT;
     let (alignment, memory_type_bits) = match flags.contains(vk::BufferCreateFlags::SPARSE_BINDING) {
         true => (BLOCK, SPARSE_TYPE_BITS),
+        false if flags.contains(vk::BufferCreateFlags::PROTECTED) => (ALIGN, PROTECTED_TYPE_BITS),
         false if usage.intersects(structures) => (acceleration_structure::ALIGN, PLAIN_TYPE_BITS),
         false => (ALIGN, PLAIN_TYPE_BITS),
     };
@@ -176,6 +177,9 @@ pub(crate) fn place(call: &str, b: &texel::buffer::Buffer, m: &Memory, offset: u
             b.size,
             m.gpu.size()
         ));
+    }
+    if !m.is_for(b.flags.contains(vk::BufferCreateFlags::PROTECTED)) {
+        return invalid(&format!("{call}: protected memory is for protected resources, and only that"));
     }
     match b.bound.set(Bound { memory: m.gpu.clone(), offset }) {
         Ok(()) => {

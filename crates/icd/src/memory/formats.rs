@@ -44,7 +44,8 @@ pub(crate) fn optimal(f: &FormatInfo) -> F {
         | when(f.color_attachment(), F::COLOR_ATTACHMENT)
         | when(f.blendable(), F::COLOR_ATTACHMENT_BLEND)
         | when(f.depth_stencil(), F::DEPTH_STENCIL_ATTACHMENT)
-        | when(f.format == vk::Format::R8_UINT, F::FRAGMENT_SHADING_RATE_ATTACHMENT_KHR);
+        | when(f.format == vk::Format::R8_UINT, F::FRAGMENT_SHADING_RATE_ATTACHMENT_KHR)
+        | when(f.format == vk::Format::R8G8_UNORM, F::FRAGMENT_DENSITY_MAP_EXT);
     if f.requires_conversion() {
         let planes = texel::format::planar(f.format).is_some();
         return F::TRANSFER_SRC
@@ -160,6 +161,7 @@ fn usable(usage: U, features: F) -> bool {
         (U::HOST_TRANSFER_EXT, F::HOST_IMAGE_TRANSFER_EXT),
         (U::FRAGMENT_SHADING_RATE_ATTACHMENT_KHR, F::FRAGMENT_SHADING_RATE_ATTACHMENT_KHR),
         (vk::IMAGE_USAGE_TENSOR_ALIASING_BIT_ARM, ALIASED),
+        (U::FRAGMENT_DENSITY_MAP_EXT, F::FRAGMENT_DENSITY_MAP_EXT),
     ];
     needs.iter().all(|&(u, f)| !usage.contains(u) || features.intersects(f))
 }
@@ -190,6 +192,7 @@ pub(crate) fn image_properties(
         | U::HOST_TRANSFER_EXT
         | U::FRAGMENT_SHADING_RATE_ATTACHMENT_KHR
         | vk::IMAGE_USAGE_TENSOR_ALIASING_BIT_ARM
+        | U::FRAGMENT_DENSITY_MAP_EXT
         | U::ATTACHMENT_FEEDBACK_LOOP_EXT;
     let known_flags = C::MUTABLE_FORMAT
         | C::CUBE_COMPATIBLE
@@ -202,6 +205,9 @@ pub(crate) fn image_properties(
         | C::TYPE_2D_VIEW_COMPATIBLE_EXT
         | C::MULTISAMPLED_RENDER_TO_SINGLE_SAMPLED_EXT
         | C::SAMPLE_LOCATIONS_COMPATIBLE_DEPTH_EXT
+        | C::PROTECTED
+        | C::SUBSAMPLED_EXT
+        | vk::IMAGE_CREATE_FRAGMENT_DENSITY_MAP_OFFSET_BIT_EXT
         | SPARSE
         | vk::IMAGE_CREATE_ALIAS_SINGLE_LAYER_DESCRIPTOR_BIT_KHR;
     if features.is_empty() || !known_usage.contains(usage) || !known_flags.contains(flags) {
@@ -226,7 +232,7 @@ pub(crate) fn image_properties(
         let blocks = || texel::image::blocks::shapes(info, ty, 1);
         if !flags.contains(C::SPARSE_BINDING)
             || usage.contains(U::TRANSIENT_ATTACHMENT)
-            || flags.contains(C::DISJOINT)
+            || flags.intersects(C::DISJOINT | C::PROTECTED)
             || in_parts && (tiling != vk::ImageTiling::OPTIMAL || blocks().is_empty())
         {
             return no;
@@ -238,6 +244,12 @@ pub(crate) fn image_properties(
     }
     let flat_only = info.compressed() && !block_3d(format);
     let cube = flags.contains(C::CUBE_COMPATIBLE);
+    // Subsampled images and maps of fragment densities are flat (VUID-VkImageCreateInfo-flags-02565 and following).
+    let subsampled = flags.contains(C::SUBSAMPLED_EXT);
+    let flat = subsampled || usage.contains(U::FRAGMENT_DENSITY_MAP_EXT);
+    if flat && ty != vk::ImageType::TYPE_2D || subsampled && (cube || tiling != vk::ImageTiling::OPTIMAL) {
+        return no;
+    }
     let of_3d = C::TYPE_2D_ARRAY_COMPATIBLE | C::TYPE_2D_VIEW_COMPATIBLE_EXT;
     let (extent, layers) = match ty {
         vk::ImageType::TYPE_1D if !info.compressed() && !cube && !flags.intersects(of_3d) => {
@@ -252,9 +264,11 @@ pub(crate) fn image_properties(
     // Images of several samples are flat, and of formats that can be attachments ("Supported Sample Counts").
     let attachable = features.intersects(F::COLOR_ATTACHMENT | F::DEPTH_STENCIL_ATTACHMENT);
     let many = ty == vk::ImageType::TYPE_2D && tiling == vk::ImageTiling::OPTIMAL && !cube && attachable;
+    let one = U::FRAGMENT_SHADING_RATE_ATTACHMENT_KHR | U::FRAGMENT_DENSITY_MAP_EXT;
+    let many = many && !usage.intersects(one);
     Ok(vk::ImageFormatProperties {
         max_extent: vk::Extent3D { width: extent[0], height: extent[1], depth: extent[2] },
-        max_mip_levels: if converted { 1 } else { 32 - extent[0].leading_zeros() },
+        max_mip_levels: if converted || subsampled { 1 } else { 32 - extent[0].leading_zeros() },
         max_array_layers: layers,
         sample_counts: if many { SAMPLE_COUNTS } else { vk::SampleCountFlags::TYPE_1 },
         max_resource_size: if flags.intersects(SPARSE) { MAX_SPARSE } else { MAX_ALLOCATION },
@@ -278,6 +292,9 @@ pub(crate) fn get_physical_device_image_format_properties2(
     let external = info.find::<vk::PhysicalDeviceExternalImageFormatInfo>().map(|e| e.handle_type);
     let stencil = info.find::<vk::ImageStencilUsageCreateInfo>().map(|s| s.stencil_usage);
     let usage = info.usage | stencil.unwrap_or_default();
+    if let Some(mut p) = out.find::<vk::SubsampledImageFormatPropertiesEXT>() {
+        p.subsampled_image_descriptor_count = 1;
+    }
     let result = match crate::memory::drm::asked(info) {
         _ if physical_device.instance.client.hides(info.format) => {
             Err(vk::Result::ERROR_FORMAT_NOT_SUPPORTED)
@@ -285,7 +302,11 @@ pub(crate) fn get_physical_device_image_format_properties2(
         Some(tiling) => image_properties(info.format, info.ty, tiling, usage, info.flags),
         None => Err(vk::Result::ERROR_FORMAT_NOT_SUPPORTED),
     };
-    let memory = external.filter(|e| !e.is_empty()).map(external_memory);
+    // Protected memory is shared with nobody.
+    let protected = info.flags.contains(C::PROTECTED);
+    let memory = external
+        .filter(|e| !e.is_empty())
+        .map(|e| if protected { Default::default() } else { external_memory(e) });
     let importable = memory.is_none_or(|m| !m.external_memory_features.is_empty());
     if let Some(mut p) = out.find::<vk::ExternalImageFormatProperties>() {
         p.external_memory_properties = memory.unwrap_or_default();

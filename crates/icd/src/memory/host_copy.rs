@@ -1,9 +1,10 @@
 //! VK_EXT_host_image_copy: copies between images and the application's memory, on the calling thread. The application
 //! orders them with the device's work; layouts are all the same.
 
-use crate::base::given::In;
+use crate::base::given::{Call, In};
 use crate::device::Device;
 use crate::memory::image;
+use std::sync::Arc;
 use texel::transfer;
 
 /// Whether a region lies in its level of the image; how the application's memory is laid out follows from the region, so
@@ -24,9 +25,19 @@ fn fits(
     good
 }
 
+/// An image that the host may copy.
+fn get<'a>(call: impl Call<'a>, image: vk::Image) -> Option<Arc<texel::image::Image>> {
+    let image = image::get(call, image)?;
+    let protected = image.flags.contains(vk::ImageCreateFlags::PROTECTED);
+    if protected {
+        crate::base::debug::log_error("a copy by the host of a protected image");
+    }
+    Some(image).filter(|_| !protected)
+}
+
 pub(crate) fn copy_memory_to_image(device: &Device, info: In<vk::CopyMemoryToImageInfo>) -> vk::Result {
     let i = info;
-    let Some(image) = image::get(info, i.dst_image) else { return vk::Result::ERROR_UNKNOWN };
+    let Some(image) = get(info, i.dst_image) else { return vk::Result::ERROR_UNKNOWN };
     for r in i.regions().iter().filter(|r| !r.p_host_pointer.is_null()) {
         if fits(&image, &r.image_subresource, r.image_offset, r.image_extent) {
             // SAFETY: the region lies in the image, and so the application has what it covers (valid usage).
@@ -53,7 +64,7 @@ fn reads(
 
 pub(crate) fn copy_image_to_memory(device: &Device, info: In<vk::CopyImageToMemoryInfo>) -> vk::Result {
     let i = info;
-    let Some(image) = image::get(device, i.src_image) else { return vk::Result::ERROR_UNKNOWN };
+    let Some(image) = get(device, i.src_image) else { return vk::Result::ERROR_UNKNOWN };
     for r in i.regions().iter().filter(|r| !r.p_host_pointer.is_null()) {
         if fits(&image, &r.image_subresource, r.image_offset, r.image_extent) {
             let from = (r.image_offset, r.image_extent);
@@ -67,7 +78,7 @@ pub(crate) fn copy_image_to_memory(device: &Device, info: In<vk::CopyImageToMemo
 
 pub(crate) fn copy_image_to_image(device: &Device, info: In<vk::CopyImageToImageInfo>) -> vk::Result {
     let i = info;
-    let (Some(src), Some(dst)) = (image::get(device, i.src_image), image::get(device, i.dst_image)) else {
+    let (Some(src), Some(dst)) = (get(device, i.src_image), get(device, i.dst_image)) else {
         return vk::Result::ERROR_UNKNOWN;
     };
     for r in i.regions() {

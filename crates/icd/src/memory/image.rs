@@ -5,7 +5,9 @@ use crate::base::given::{Call, Doomed, Fill, In, Out};
 use crate::base::object::{self, Object};
 use crate::device::Device;
 use crate::device::addresses::{self, Binding};
-use crate::instance::physical_device::{PLAIN_TYPE_BITS, SPARSE_TYPE_BITS, TRANSIENT_TYPE_BITS};
+use crate::instance::physical_device::{
+    PLAIN_TYPE_BITS, PROTECTED_TYPE_BITS, SPARSE_TYPE_BITS, TRANSIENT_TYPE_BITS,
+};
 use crate::memory::Memory;
 use crate::memory::buffer::not_dedicated;
 use machine::descriptor_memory::{HeapViews, Named};
@@ -52,7 +54,7 @@ pub(crate) fn get<'a>(call: impl Call<'a>, image: vk::Image) -> Option<Arc<texel
 pub(crate) fn new(device: &Device, info: In<vk::ImageCreateInfo>) -> Answer<texel::image::Image> {
     use vk::ImageCreateFlags as Flags;
     if info.flags.contains(Flags::PROTECTED) {
-        return Err(invalid("vkCreateImage: protected images are not supported"));
+        device.protect("vkCreateImage", info.flags.contains(Flags::SPARSE_BINDING))?;
     }
     let in_parts = Flags::SPARSE_RESIDENCY | Flags::SPARSE_ALIASED;
     if info.flags.intersects(in_parts) && !info.flags.contains(Flags::SPARSE_BINDING) {
@@ -150,6 +152,7 @@ fn require(
         alignment: image.alignment(),
         memory_type_bits: match image.sparse() {
             Some(_) => SPARSE_TYPE_BITS,
+            None if image.flags.contains(vk::ImageCreateFlags::PROTECTED) => PROTECTED_TYPE_BITS,
             None if transient => TRANSIENT_TYPE_BITS,
             None => PLAIN_TYPE_BITS,
         },
@@ -186,6 +189,9 @@ pub(crate) fn bind(i: In<vk::BindImageMemoryInfo>) -> vk::Result {
     let Some(room) = m.gpu.size().checked_sub(i.memory_offset) else {
         return invalid("vkBindImageMemory: the offset lies outside the allocation");
     };
+    if !m.is_for(image.gpu.flags.contains(vk::ImageCreateFlags::PROTECTED)) {
+        return invalid("vkBindImageMemory: protected memory is for protected resources, and only that");
+    }
     let bound = Bound { memory: m.gpu.clone(), offset: i.memory_offset };
     let done = match i.find::<vk::BindImagePlaneMemoryInfo>() {
         Some(p) if image.gpu.disjoint() => {

@@ -16,6 +16,8 @@ pub struct Framebuffer {
 pub(crate) struct Data {
     pub imageless: bool,
     pub views: Vec<Option<Arc<ImageView>>>,
+    /// Pixels along x and y.
+    pub size: [u32; 2],
     pub layers: u32,
 }
 
@@ -41,7 +43,8 @@ pub(crate) fn create_framebuffer(
     let imageless = i.flags.contains(vk::FramebufferCreateFlags::IMAGELESS);
     // SAFETY: an array of this length unless the framebuffer is imageless.
     let views = if imageless { Vec::new() } else { views(i, unsafe { i.attachments() }) };
-    created(out, Ok(Framebuffer { data: Arc::new(Data { imageless, views, layers: i.layers }) }))
+    let data = Data { imageless, views, size: [i.width, i.height], layers: i.layers };
+    created(out, Ok(Framebuffer { data: Arc::new(data) }))
 }
 
 pub(crate) fn destroy_framebuffer(_: &Device, framebuffer: Doomed<Framebuffer>) {

@@ -75,6 +75,9 @@ pub(crate) struct Pass {
     pub attachments: Vec<Attachment>,
     pub subpasses: Vec<Subpass>,
     pub dependencies: Vec<SubpassDependency>,
+    /// The attachment that says how large fragments are, and whether layers have a layer of it each.
+    pub density: Option<u32>,
+    pub layered: bool,
     /// The subpasses for the GPU.
     pub gpu: Vec<raster::pass::Subpass>,
 }
@@ -198,7 +201,9 @@ impl Pass {
                 .chain(s.depth_resolve.as_ref().map(|d| &d.to))
                 .chain(s.rate.iter().map(|r| &r.0))
         });
-        if let Some(bad) = all.find_map(|r| r.attachment.filter(|&a| a as usize >= attachments)) {
+        let beyond = |a: &u32| *a as usize >= attachments;
+        let bad = all.find_map(|r| r.attachment.filter(beyond)).or(self.density.filter(beyond));
+        if let Some(bad) = bad {
             return Err(invalid(&format!("vkCreateRenderPass: attachment {bad} of {attachments}")));
         }
         if self.subpasses.iter().any(|s| s.colors.len() > MAX_COLORS) {
@@ -333,6 +338,11 @@ fn new(i: In<vk::RenderPassCreateInfo2>) -> Answer<RenderPass> {
         attachments: i.attachments().iter().map(attachment).collect(),
         subpasses: i.subpasses().iter().map(subpass).collect(),
         dependencies: i.dependencies().iter().map(dependency).collect(),
+        density: i
+            .find::<vk::RenderPassFragmentDensityMapCreateInfoEXT>()
+            .map(|d| d.fragment_density_map_attachment.attachment)
+            .filter(|a| *a != vk::ATTACHMENT_UNUSED),
+        layered: i.flags.contains(vk::RENDER_PASS_CREATE_PER_LAYER_FRAGMENT_DENSITY_BIT_VALVE),
         gpu: Vec::new(),
     };
     if alone(i.find()) {

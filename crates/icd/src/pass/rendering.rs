@@ -9,7 +9,7 @@ use crate::memory::image_view;
 use crate::pass::convert;
 use crate::pass::framebuffer;
 use crate::pass::render_pass::{self, Pass};
-use raster::pass::{Attachment, ClearValue, Rendering, Subpass};
+use raster::pass::{Attachment, ClearValue, DensityMap, Rendering, Subpass};
 use raster::state::Rect;
 use std::sync::Arc;
 use texel::sample::ImageView;
@@ -43,7 +43,14 @@ pub(crate) fn of_render_pass(info: In<vk::RenderPassBeginInfo>) -> Option<Render
     }
     // SAFETY: so many values wherever an attachment is cleared; else the count is 0 or the pointer null.
     let clears = unsafe { info.clear_values() };
+    let density = pass.density.map(|attachment| DensityMap {
+        attachment,
+        framebuffer: frame.size,
+        layered: pass.layered,
+        offsets: Arc::default(),
+    });
     Some(Rendering {
+        density,
         area: area(&info.render_area),
         layers: frame.layers.min(MAX_ARRAY_LAYERS),
         attachments: attachments(&pass, &views, clears),
@@ -101,6 +108,15 @@ pub(crate) fn of_rendering(info: In<vk::RenderingInfo>) -> Rendering {
         let at = b.push(Attachment::kept(image_view::get(info, r.image_view)?));
         Some((at, [texel.width, texel.height]))
     });
+    let area = area(&info.render_area);
+    let density = info.find::<vk::RenderingFragmentDensityMapAttachmentInfoEXT>().and_then(|d| {
+        Some(DensityMap {
+            attachment: b.push(Attachment::kept(image_view::get(info, d.image_view)?)),
+            framebuffer: [area.x1.max(0) as u32, area.y1.max(0) as u32],
+            layered: info.flags.contains(vk::RENDERING_PER_LAYER_FRAGMENT_DENSITY_BIT_VALVE),
+            offsets: Arc::default(),
+        })
+    });
     // All may be read (VK_KHR_dynamic_rendering_local_read).
     s.inputs = s.colors.iter().chain([&s.depth, &s.stencil]).copied().collect();
     let used = s.colors.iter().flatten().chain(&s.depth).chain(&s.stencil).next();
@@ -108,7 +124,8 @@ pub(crate) fn of_rendering(info: In<vk::RenderingInfo>) -> Rendering {
     s.samples = s.samples.max(s.expand);
     let (subpasses, layers) = (vec![s], info.layer_count.clamp(1, MAX_ARRAY_LAYERS));
     Rendering {
-        area: area(&info.render_area),
+        density,
+        area,
         layers,
         attachments: b.attachments,
         regions: info.find().and_then(|i| performance::regions(i, &subpasses, layers)),

@@ -5,8 +5,9 @@ use crate::device::Queue;
 use crate::record::command_buffer::CommandBuffer;
 use crate::sync::fence::Fence;
 use crate::sync::semaphore::Semaphore;
-use gpu::command::{Frame, SemaphoreOp, Submission};
+use gpu::command::{CommandList, Frame, SemaphoreOp, Submission};
 use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
 
 /// Semaphores of the stripes of a command buffer's render passes (VK_ARM_render_pass_striped).
 fn stripes(buffer: In<vk::CommandBufferSubmitInfo>) -> Vec<SemaphoreOp> {
@@ -33,6 +34,33 @@ pub(crate) fn frame(boundary: Option<In<vk::FrameBoundaryEXT>>) -> Option<Frame>
     boundary.map(|f| Frame { id: f.frame_id, ends: f.flags.contains(vk::FrameBoundaryFlagsEXT::FRAME_END) })
 }
 
+/// What a submission may execute of a command buffer, on a device with protected memory. What is not allowed is told.
+#[cold]
+fn protection(
+    queue: &Queue,
+    buffer: &CommandBuffer,
+    list: Arc<CommandList>,
+    protected: bool,
+) -> Arc<CommandList> {
+    let told = |line: &str| crate::base::debug::log_error(&format!("vkQueueSubmit2: {line}"));
+    if protected && !queue.protected {
+        told(
+            "a protected submission to a queue that was created without VK_DEVICE_QUEUE_CREATE_PROTECTED_BIT",
+        );
+    }
+    if protected != buffer.is_protected() {
+        let [is, of] = if protected { ["a ", "an unprotected"] } else { ["an un", "a protected"] };
+        told(&format!("{is}protected submission of {of} command buffer, {}", list.name));
+    }
+    // A sanitised device tells of accesses when they happen, those of shaders too.
+    if queue.device.gpu.shared.hazards.is_some() {
+        return list;
+    }
+    gpu::protection::allowed(&list, protected, &mut |list, call, why| {
+        told(&format!("command buffer {list}: {call} {why}; it is left out"));
+    })
+}
+
 pub(crate) fn queue_submit2(queue: &Queue, infos: In<[vk::SubmitInfo2]>, fence: vk::Fence) -> vk::Result {
     if queue.device.hub().is_lost() {
         return vk::Result::ERROR_DEVICE_LOST;
@@ -45,7 +73,12 @@ pub(crate) fn queue_submit2(queue: &Queue, infos: In<[vk::SubmitInfo2]>, fence: 
             lists: buffers
                 .iter()
                 .filter_map(|c| {
-                    Some((queue.object::<CommandBuffer>(c.command_buffer)?.submit()?, stripes(c)))
+                    let buffer = queue.object::<CommandBuffer>(c.command_buffer)?;
+                    let list = buffer.submit()?;
+                    let protected = s.flags.contains(vk::SubmitFlags::PROTECTED);
+                    let looked_at = protected || queue.device.protects.load(Relaxed);
+                    let list = if looked_at { protection(queue, buffer, list, protected) } else { list };
+                    Some((list, stripes(c)))
                 })
                 .collect(),
             signals: operations(s.signal_semaphore_infos(), Semaphore::gpu),
@@ -53,6 +86,7 @@ pub(crate) fn queue_submit2(queue: &Queue, infos: In<[vk::SubmitInfo2]>, fence: 
                 .find::<vk::PerformanceQuerySubmitInfoKHR>()
                 .map_or(0, |p| p.counter_pass_index),
             submitted: true,
+            protected: s.flags.contains(vk::SubmitFlags::PROTECTED),
             frame: frame(s.find()),
             ..Default::default()
         })

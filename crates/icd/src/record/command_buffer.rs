@@ -71,6 +71,8 @@ pub(crate) struct Recorder {
     pub draw: Graphics,
     /// Of the render pass that is being recorded, after the present one.
     pub subpasses_left: usize,
+    /// Where the end of the pass says how far its map of fragment densities is moved.
+    pub density_offsets: Option<Arc<OnceLock<Vec<[i32; 2]>>>>,
     /// Dependencies of the work after it on its work.
     pub after: Vec<Dependency>,
     /// The active shader instrumentation object.
@@ -99,6 +101,7 @@ impl Default for Recorder {
 
             draw: Default::default(),
             subpasses_left: 0,
+            density_offsets: None,
             after: Vec::new(),
             instrumentation: None,
             frozen: None,
@@ -202,6 +205,11 @@ impl CommandBuffer {
             r.frozen = None;
         }
         list
+    }
+
+    /// Whether it comes from a pool of protected command buffers.
+    pub(crate) fn is_protected(&self) -> bool {
+        self.pool_flags.contains(vk::CommandPoolCreateFlags::PROTECTED)
     }
 
     /// The list of a secondary buffer, for a primary to hold.

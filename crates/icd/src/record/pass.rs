@@ -11,12 +11,19 @@ use std::sync::Arc;
 
 fn begin(r: &mut Recorder, rendering: Rendering) {
     r.subpasses_left = rendering.subpasses.len().saturating_sub(1);
+    r.density_offsets = rendering.density.as_ref().map(|d| d.offsets.clone());
     r.push(Command::BeginRendering(Arc::new(rendering)));
 }
 
-fn end(b: &CommandBuffer) {
+/// Ends a render pass. Its map of fragment densities is moved if the application says so now.
+fn end(b: &CommandBuffer, moved: Option<In<vk::RenderPassFragmentDensityMapOffsetEndInfoEXT>>) {
     if let Some(mut r) = b.recording() {
         r.subpasses_left = 0;
+        if let (Some(offsets), Some(moved)) = (r.density_offsets.take(), moved) {
+            let all = moved.fragment_density_offsets().iter();
+            // Nothing has set them: they were made when the pass began.
+            let _ = offsets.set(all.map(|o| [o.x, o.y]).collect());
+        }
         r.push(Command::EndRendering);
         let after = std::mem::take(&mut r.after);
         after.into_iter().for_each(|d| r.push(Command::Barrier(d)));
@@ -50,8 +57,8 @@ pub(crate) fn cmd_next_subpass2(b: &CommandBuffer, _: In<vk::SubpassBeginInfo>, 
     r.push(Command::NextSubpass);
 }
 
-pub(crate) fn cmd_end_render_pass2(b: &CommandBuffer, _: In<vk::SubpassEndInfo>) {
-    end(b);
+pub(crate) fn cmd_end_render_pass2(b: &CommandBuffer, info: In<vk::SubpassEndInfo>) {
+    end(b, info.find());
 }
 
 pub(crate) fn cmd_begin_rendering(b: &CommandBuffer, info: In<vk::RenderingInfo>) {
@@ -65,11 +72,11 @@ pub(crate) fn cmd_begin_rendering(b: &CommandBuffer, info: In<vk::RenderingInfo>
 }
 
 pub(crate) fn cmd_end_rendering(b: &CommandBuffer) {
-    end(b);
+    end(b, None);
 }
 
-pub(crate) fn cmd_end_rendering2_khr(b: &CommandBuffer, _: Option<In<vk::RenderingEndInfoKHR>>) {
-    end(b);
+pub(crate) fn cmd_end_rendering2_khr(b: &CommandBuffer, info: Option<In<vk::RenderingEndInfoKHR>>) {
+    end(b, info.and_then(|i| i.find()));
 }
 
 pub(crate) fn cmd_clear_attachments(

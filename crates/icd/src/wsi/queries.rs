@@ -109,7 +109,7 @@ pub(crate) fn get_physical_device_surface_capabilities2_khr(
         let c = capabilities(place)?;
         out.surface_capabilities = c;
         if let Some(mut p) = out.find::<vk::SurfaceProtectedCapabilitiesKHR>() {
-            p.supports_protected = vk::FALSE;
+            p.supports_protected = vk::TRUE;
         }
         if let Some(mut s) = out.find::<vk::SurfacePresentScalingCapabilitiesEXT>() {
             // A picture of another size lies in the window's upper left corner.

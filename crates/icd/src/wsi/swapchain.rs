@@ -50,6 +50,9 @@ fn image_info<'a>(info: &vk::SwapchainCreateInfoKHR<'a>) -> vk::ImageCreateInfo<
     if info.flags.contains(vk::SWAPCHAIN_CREATE_MULTISAMPLED_RENDER_TO_SINGLE_SAMPLED_BIT_EXT) {
         flags |= vk::ImageCreateFlags::MULTISAMPLED_RENDER_TO_SINGLE_SAMPLED_EXT;
     }
+    if info.flags.contains(vk::SwapchainCreateFlagsKHR::PROTECTED) {
+        flags |= vk::ImageCreateFlags::PROTECTED;
+    }
     vk::ImageCreateInfo {
         p_next: info.p_next, // a list of formats, if any
         flags,
@@ -101,9 +104,6 @@ fn check(info: &vk::SwapchainCreateInfoKHR) -> Result<(), String> {
     if info.pre_transform != vk::SurfaceTransformFlagsKHR::IDENTITY {
         return Err(format!("the transform {:?}", info.pre_transform));
     }
-    if info.flags.contains(vk::SwapchainCreateFlagsKHR::PROTECTED) {
-        return Err("protected images".into());
-    }
     if !COMPOSITE.contains(info.composite_alpha) {
         return Err(format!("the composite alpha {:?}", info.composite_alpha));
     }
@@ -144,6 +144,9 @@ fn new(device: &Device, info: In<vk::SwapchainCreateInfoKHR>) -> Answer<Swapchai
         return Err(vk::Result::ERROR_OUT_OF_DEVICE_MEMORY);
     }
     let image_info = image_info(&info);
+    if image_info.flags.contains(vk::ImageCreateFlags::PROTECTED) {
+        device.protect("vkCreateSwapchainKHR", false)?;
+    }
     let uncompressed = crate::memory::image::uncompressed(info.find());
     let windowed = matches!(target.place, Place::Window(_));
     let mut images = Vec::new();

@@ -193,7 +193,13 @@ impl<'m> Builder<'m> {
             BuiltIn::PrimitiveId => one(out, self.e.input(Input::PrimitiveId, Ty::B32)),
             BuiltIn::Layer => one(out, self.e.input(Input::Layer, Ty::B32)),
             BuiltIn::ViewportIndex => one(out, self.e.input(Input::ViewportIndex, Ty::B32)),
-            BuiltIn::ShadingRateKHR => one(out, self.e.input(Input::ShadingRate, Ty::B32)),
+            BuiltIn::ShadingRateKHR => one(out, self.of_fragment(0, 15)),
+            BuiltIn::FragInvocationCountEXT => one(out, self.of_fragment(4, u32::MAX)),
+            BuiltIn::FragSizeEXT => {
+                let (width, height) = (self.of_fragment(2, 3), self.of_fragment(0, 3));
+                let one = self.e.u32(1);
+                out.extend([width, height].map(|log| self.e.bin(Bin::Shl, one, log)));
+            }
             BuiltIn::CoreCountARM => one(out, self.e.u32(self.opt.cores.cores)),
             BuiltIn::CoreMaxIDARM => one(out, self.e.u32(self.opt.cores.cores.max(1) - 1)),
             BuiltIn::WarpMaxIDARM => one(out, self.e.u32(self.opt.cores.warps.max(1) - 1)),
@@ -208,6 +214,14 @@ impl<'m> Builder<'m> {
             _ => return Err(unsupported(format!("built-in {b:?}"))),
         }
         Ok(())
+    }
+
+    /// Bits of what is known of a fragment ([`Input::ShadingRate`]).
+    fn of_fragment(&mut self, shift: u32, mask: u32) -> Value {
+        let [shift, mask] = [shift, mask].map(|n| self.e.u32(n));
+        let word = self.e.input(Input::ShadingRate, Ty::B32);
+        let word = self.e.bin(Bin::LShr, word, shift);
+        self.e.bin(Bin::And, word, mask)
     }
 
     /// Core and warp slot that a warp of the modelled GPU runs in (SPV_ARM_core_builtins): workgroups, tiles of 64 × 64

@@ -122,6 +122,7 @@ fn supported(c: Capability) -> bool {
             | SampleMaskPostDepthCoverage
             | FragmentBarycentricKHR
             | FragmentShadingRateKHR
+            | FragmentDensityEXT
             | TileImageColorReadAccessEXT
             | TileImageDepthReadAccessEXT
             | TileImageStencilReadAccessEXT

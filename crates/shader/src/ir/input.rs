@@ -62,7 +62,8 @@ inputs! {
     PrimitiveId,
     Layer,
     ViewportIndex,
-    /// Pixels of the fragment: log2 of its width · 4 + log2 of its height (ShadingRateKHR).
+    /// Pixels of the fragment: log2 of its width · 4 + log2 of its height (ShadingRateKHR, FragSizeEXT). From bit 4 on:
+    /// its invocations (FragInvocationCountEXT).
     ShadingRate,
     /// Where in the pixel this sample lies, 0 to 1 (x, y).
     SamplePosition(u8),

@@ -6,6 +6,7 @@ mod graphs;
 mod host;
 mod images;
 mod passes;
+mod protection;
 mod queues;
 mod rays;
 mod tiles;
@@ -18,9 +19,8 @@ use world::World;
 type Situation = (&'static str, fn(&mut World, bool) -> Result<()>);
 
 fn all() -> impl Iterator<Item = &'static Situation> {
-    [buffers::ALL, images::ALL, passes::ALL, queues::ALL, host::ALL, rays::ALL, graphs::ALL, tiles::ALL]
-        .into_iter()
-        .flatten()
+    let plain = [buffers::ALL, images::ALL, passes::ALL, queues::ALL, host::ALL, rays::ALL, graphs::ALL];
+    plain.into_iter().chain([protection::ALL, tiles::ALL]).flatten()
 }
 
 fn main() -> Result<()> {

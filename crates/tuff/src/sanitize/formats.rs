@@ -47,6 +47,9 @@ fn rule(kind: Kind) -> Value {
         }
         Kind::DiscardedRead => "A read of what a render pass did not store, or a load of what nothing stored",
         Kind::FeedbackLoop => "A shader accesses an attachment of its own pass without declaring that",
+        Kind::Protection => {
+            "Protected memory in an unprotected submission, or a write of other memory in a protected one"
+        }
         Kind::NeedlessTraffic => "Memory traffic of a render pass that nothing needs",
     };
     json!({ "id": kind.name(), "shortDescription": { "text": about } })

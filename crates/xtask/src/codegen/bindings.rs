@@ -19,6 +19,7 @@ pub const NEW_EXTENSIONS: &[&str] = &[
     "VK_EXT_depth_clamp_control",
     "VK_EXT_descriptor_heap",
     "VK_EXT_device_generated_commands",
+    "VK_EXT_fragment_density_map_offset",
     "VK_EXT_multisampled_render_to_swapchain",
     "VK_EXT_ray_tracing_invocation_reorder",
     "VK_EXT_shader_float8",
@@ -55,6 +56,7 @@ pub const NEW_EXTENSIONS: &[&str] = &[
     "VK_KHR_unified_image_layouts",
     "VK_NV_cooperative_matrix2",
     "VK_NV_cooperative_vector",
+    "VK_VALVE_fragment_density_map_layered",
 ];
 
 struct Emit<'n, 'r> {

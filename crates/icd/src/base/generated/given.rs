@@ -747,6 +747,12 @@ impl<'a> In<'a, vk::ImageDrmFormatModifierExplicitCreateInfoEXT<'a>> {
     }
 }
 
+impl<'a> In<'a, vk::RenderPassFragmentDensityMapOffsetEndInfoEXT<'a>> {
+    pub fn fragment_density_offsets(self) -> &'a [vk::Offset2D] {
+        unsafe { array(self.p_fragment_density_offsets, self.fragment_density_offset_count as usize) }
+    }
+}
+
 impl<'a> In<'a, vk::FramebufferAttachmentsCreateInfo<'a>> {
     pub fn attachment_image_infos(self) -> In<'a, [vk::FramebufferAttachmentImageInfo<'a>]> {
         unsafe { In::array(self.p_attachment_image_infos, self.attachment_image_info_count as usize) }

@@ -11060,6 +11060,13 @@ pub(crate) static ENTRIES: &[Entry] = &[
         extensions: &[],
     },
     Entry {
+        name: c"vkCmdEndRendering2EXT",
+        function: vkCmdEndRendering2KHR as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[ext::VK_EXT_FRAGMENT_DENSITY_MAP_OFFSET],
+    },
+    Entry {
         name: c"vkCmdEndRendering2KHR",
         function: vkCmdEndRendering2KHR as *const (),
         level: Level::Device,

@@ -209,8 +209,8 @@ impl Task<'_> {
                 }
                 self.cover.list(s, self.covered);
             }
-            if plan.coarse.is_some() {
-                self.covered.by_area();
+            if let Some(coarse) = &plan.coarse {
+                self.cover_coarse(coarse, of);
             }
             if plan.depth_alone {
                 self.tested(s, of, hidden)?;

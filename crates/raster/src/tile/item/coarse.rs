@@ -2,9 +2,11 @@
 
 use super::fill::Fill;
 use crate::geometry::has_rate;
+use crate::geometry::viewport::Map;
 use crate::pass::Subpass;
 use crate::prim::Prim;
-use crate::state::{FragmentSize, GraphicsPipeline, ShadingRate, State};
+use crate::state::{FragmentSize, GraphicsPipeline, Rect, ShadingRate, State};
+use crate::tile::memory::density::{Density, TEXEL};
 use crate::tile::memory::target::Targets;
 use ash::vk;
 use shader::interface::{DepthMode, Interface};
@@ -13,7 +15,7 @@ use texel::image::Surface;
 use texel::sample::ImageView;
 
 /// Pixels along x and y within which a primitive's fragments have one size: a texel of the attachment covers this or a multiple.
-pub const AREA: usize = 8;
+pub const AREA: usize = TEXEL[0] as usize;
 
 /// Of draws whose fragments may have several pixels.
 pub struct Coarse {
@@ -21,6 +23,10 @@ pub struct Coarse {
     /// Where the primitive's rate is among its planes.
     plane: Option<u32>,
     image: Option<Image>,
+    /// What says the size instead of the rate.
+    density: Option<Arc<Density>>,
+    /// Then pixels that may be drawn, by viewport.
+    clips: Vec<Rect>,
 }
 
 /// The attachment's texels.
@@ -64,9 +70,9 @@ impl Coarse {
         let written = has_rate(p.last(), s.raster.stream as u8);
         let plane = (written && of_primitive != keep).then_some(f.interface.varyings.len() as u32);
         let image = sub.rate.filter(|_| of_attachment != keep);
-        if s.rate.size == FragmentSize::ONE && plane.is_none() && image.is_none()
-            || excluded(s, &f.interface, fills)
-        {
+        let density = targets.density.clone();
+        let rated = s.rate.size != FragmentSize::ONE || plane.is_some() || image.is_some();
+        if !rated && density.is_none() || excluded(s, &f.interface, fills) {
             return None;
         }
         let image = image.and_then(|(a, size)| {
@@ -76,7 +82,18 @@ impl Coarse {
             Some(Image { view, texels, layers, size })
                 .filter(|i| i.texels.split.is_none() && i.view.samples == 1)
         });
-        Some(Coarse { rate: s.rate, plane, image })
+        let maps = if density.is_some() { Map::all(s, targets.area) } else { vec![] };
+        Some(Coarse { rate: s.rate, plane, image, density, clips: maps.iter().map(|m| m.inside).collect() })
+    }
+
+    /// Whether a map of densities says how large fragments are.
+    pub fn is_mapped(&self) -> bool {
+        self.density.is_some()
+    }
+
+    /// That map, and pixels in which a primitive may be drawn.
+    pub fn density(&self, prim: &Prim) -> Option<(&Density, Rect)> {
+        Some((self.density.as_deref()?, *self.clips.get(prim.side.viewport())?))
     }
 
     /// Size of a primitive's fragments in the area that begins at a pixel. `planes`: its batch's.
@@ -87,6 +104,9 @@ impl Coarse {
         pixel: [i32; 2],
         layer: u32,
     ) -> FragmentSize {
+        if let Some(d) = &self.density {
+            return d.at(pixel, layer);
+        }
         let primitive = self.plane.and_then(|i| planes.get((prim.planes + i) as usize));
         let primitive = primitive.map_or(FragmentSize::ONE, |p| FragmentSize::decode(p.at.to_bits()));
         let attachment = self.image.as_ref().map_or(FragmentSize::ONE, |i| i.at(pixel, layer));

@@ -3,6 +3,7 @@
 pub mod alike;
 pub mod clear;
 pub mod compressed;
+pub mod density;
 pub mod expand;
 pub mod plane;
 pub mod resolve;

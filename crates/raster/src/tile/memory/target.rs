@@ -1,6 +1,7 @@
 //! Attachments as tiles see them: where each lies in memory and in a thread's tile buffer; loads, clears and stores.
 
 use super::Here;
+use super::density::Density;
 use super::expand::{self, Expanded};
 use super::plane::{Plane, PlaneKind};
 use super::traffic::{Traffic, Way, Writes};
@@ -54,6 +55,7 @@ pub struct Targets {
     pub subpasses: Vec<Subpass>,
     /// Views that say at which rate fragments are shaded, by attachment.
     pub rates: Vec<Option<Arc<ImageView>>>,
+    pub density: Option<Arc<Density>>,
     /// What stands in for what, by subpass.
     pub expanded: Vec<Expanded>,
     /// Subpasses between which the tile buffer holds each of the pass's own. All of them, but for attachments that share
@@ -115,6 +117,7 @@ impl Targets {
             list,
             own,
             rates: rates(r),
+            density: Density::new(r),
             subpasses,
             aliased: spans.iter().any(|s| *s != all),
             spans,
@@ -438,6 +441,7 @@ impl Targets {
             list,
             own,
             rates: vec![],
+            density: None,
             subpasses: vec![subpass],
             expanded: vec![Expanded::default()],
             spans: vec![0..1; own],

@@ -94,8 +94,12 @@ impl Made {
                     continue;
                 }
                 if f.covered >> fragment & 1 == 0 {
-                    f.first[fragment] =
-                        [within[0] * 16 + *x as usize, within[1] * 16 + *y as usize].map(|v| v as u16);
+                    // Where a map says the size, the samples are the fragment's, spread over its area.
+                    let spread = if coarse.is_mapped() { size } else { [0; 2] };
+                    f.first[fragment] = [0, 1].map(|k| {
+                        let corner = within[k] >> spread[k] << spread[k];
+                        (corner * 16 + (usize::from([*x, *y][k]) << spread[k])) as u16
+                    });
                 }
                 f.covered |= 1 << fragment;
                 f.samples[fragment] += 1;
@@ -186,6 +190,39 @@ fn area(prim: u32, block: usize) -> (u32, usize) {
 }
 
 impl Task<'_> {
+    /// Puts covered blocks in the order of areas. Where a map of densities says how large fragments are, these have one set
+    /// of samples, spread over their area: which of them are covered decides about all of their pixels.
+    #[cold]
+    #[inline(never)]
+    pub(in crate::tile) fn cover_coarse(&mut self, coarse: &Coarse, of: &Of) {
+        self.covered.by_area();
+        let edges = &of.prim.edges(&of.item.batch.edges)[..of.prim.form.edges()];
+        let Some((density, clip)) = coarse.density(of.prim).filter(|_| !edges.is_empty()) else { return };
+        let locations = of.item.plan.locations();
+        let covered = &mut *self.covered;
+        for (block, masks) in covered.blocks.iter().zip(&mut covered.masks).take(covered.count) {
+            let first = place(*block as usize, 0);
+            let area = [0, 1].map(|k| self.origin[k] + (first[k] / AREA * AREA) as i32);
+            let size = density.at(area, self.layer).0;
+            for (mask, at) in masks.iter_mut().zip(locations) {
+                *mask = 0;
+                for l in 0..16 {
+                    let [x, y] = [first[0] + lane_x(l), first[1] + lane_y(l)];
+                    let [px, py] = [self.origin[0] + x as i32, self.origin[1] + y as i32];
+                    let inside = clip.x0 <= px && px < clip.x1 && clip.y0 <= py && py < clip.y1;
+                    // In 1/256 pixels: of the fragment, and its sample in it.
+                    let of_fragment = |k: usize, pixel: usize| {
+                        let left = self.origin[k] + (pixel >> size[k] << size[k]) as i32;
+                        i64::from(left) * 256 + ((i64::from(at[k]) * 16) << size[k])
+                    };
+                    let (x, y) = (of_fragment(0, x), of_fragment(1, y));
+                    let within = edges.iter().all(|e| e.a as i64 * x + e.b as i64 * y + e.c >= 0);
+                    *mask |= u16::from(inside && within) << l;
+                }
+            }
+        }
+    }
+
     /// Counts the quads of fragments that a block's pixels ask for and no block before it has.
     #[cold]
     pub(in crate::tile) fn count_coarse(&mut self, coarse: &Coarse, of: &Of, block: usize, any: u16) {

@@ -233,7 +233,8 @@ fn rare<S: Simd>(fill: Fill, warp: &Warp<S>, shared: &mut Shared<S>) -> S::I {
         Fill::View => s.isplat(warp.view),
         Fill::ShadingRate => {
             let rates = warp.coarse.map_or([0; 4], |c| c.rates);
-            ops::i_from(s, std::array::from_fn(|l| rates[l / 4]))
+            let invocations = if warp.sample.is_some() { warp.samples as u32 } else { 1 };
+            ops::i_from(s, std::array::from_fn(|l| rates[l / 4] | invocations << 4))
         }
         Fill::Lane => ops::i_from(s, [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15]),
         Fill::Coefficient { plane: i, k } => {
