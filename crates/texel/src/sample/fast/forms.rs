@@ -78,19 +78,19 @@ pub(super) fn pick(family: Family, machine: Machine) -> Option<Runs> {
         Family::Own(kind) => kind,
         Family::Any { words } => {
             // Warps of their own go one way, whatever a texel's size.
-            let runs = form::<Any<false>>(machine)?;
+            let runs = form::<Any<false>>(machine, wave::<Any<false>>(machine)?)?;
             return Some(if words { Runs { wave: wave::<Any<true>>(machine)?, ..runs } } else { runs });
         }
     };
     match kind {
-        K::R8Unorm => form::<Bytes<1>>(machine),
-        K::Rg8Unorm => form::<Bytes<2>>(machine),
-        K::Rgba8Unorm | K::Bgra8Unorm => form::<Bytes<4>>(machine),
-        K::R16Unorm => form::<Unorm16>(machine),
-        K::D24 => form::<Depth24>(machine),
-        K::Rgba16Sfloat => form::<Half<4>>(machine),
-        K::R32Sfloat => form::<Float<1>>(machine),
-        K::Rgba32Sfloat => form::<Float<4>>(machine),
+        K::R8Unorm => form::<Bytes<1>>(machine, wave::<Bytes<1>>(machine)?),
+        K::Rg8Unorm => form::<Bytes<2>>(machine, wave::<Bytes<2>>(machine)?),
+        K::Rgba8Unorm | K::Bgra8Unorm => form::<Bytes<4>>(machine, wave::<Bytes<4>>(machine)?),
+        K::R16Unorm => form::<Unorm16>(machine, narrow::<Unorm16>(machine)?),
+        K::D24 => form::<Depth24>(machine, narrow::<Depth24>(machine)?),
+        K::Rgba16Sfloat => form::<Half<4>>(machine, wave::<Half<4>>(machine)?),
+        K::R32Sfloat => form::<Float<1>>(machine, wave::<Float<1>>(machine)?),
+        K::Rgba32Sfloat => form::<Float<4>>(machine, wave::<Float<4>>(machine)?),
         _ => None,
     }
 }
@@ -108,9 +108,19 @@ pub(super) fn wave<T: Texels>(machine: Machine) -> Option<RunWave> {
     )
 }
 
+/// The same without a widest form, of formats that few textures have.
+fn narrow<T: Texels>(machine: Machine) -> Option<RunWave> {
+    simd::form!(
+        machine,
+        <T: Texels> unsafe fn(f: &Fast, view: &ImageView, sampler: &Sampler, arrayed: bool, w: &ImageRows)
+            = warps::<_, T>;
+        cold, portable if PORTABLE
+    )
+}
+
 /// The kernels of texels for a machine, if it has any. Those of single warps, those that count all lines, and those that say which
 /// texels are read have no widest form: few warps come alone or are counted so, and all these forms would be a fiftieth of the library.
-pub(super) fn form<T: Texels>(machine: Machine) -> Option<Runs> {
+pub(super) fn form<T: Texels>(machine: Machine, wave: RunWave) -> Option<Runs> {
     Some(Runs {
         warp: simd::form!(
             machine,
@@ -124,7 +134,7 @@ pub(super) fn form<T: Texels>(machine: Machine) -> Option<Runs> {
             ) = body::<_, T>;
             cold, portable if PORTABLE
         )?,
-        wave: wave::<T>(machine)?,
+        wave,
         lines: simd::form!(
             machine,
             fn(f: &Fast, view: &ImageView, sampler: &Sampler, args: &SampleArgs, mask: u16) -> u32 = touch::lines;
