@@ -243,6 +243,7 @@ fn hazards_are_the_same_everywhere() {
         "sampled_after_dont_care",
         "its_own_target_sampled",
         "depth_stored_for_nothing",
+        "protected_memory_in_a_shader",
     ];
     let mut seen = vec![];
     for name in names {
