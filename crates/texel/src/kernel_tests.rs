@@ -14,7 +14,8 @@ simd::walk! {
     "format::kernels::load16_at" => warps_are_their_texels;
     "format::block::packed::decoder" => packed_texels_are_the_decoded_ones;
     "format::block::gather::gather_at" => texels_of_blocks_anywhere;
-    "sample::wide::sample_on", "sample::fast::forms::warp", "sample::fast::forms::wave", "sample::fast::forms::near",
+    "sample::wide::sample_on", "sample::fast::forms::warp", "sample::fast::forms::wave", "sample::fast::forms::narrow",
+    "sample::fast::forms::near",
     "sample::fast::forms::reads", "sample::fast::any::load", "sample::fast::any::filter", "sample::fast::any::apart",
     "sample::fast::any::cover", "sample::fast::any::levels", "sample::fast::any::taps",
     "sample::fast::any::gather", "sample::fast::any::solid", "sample::fast::any::fetch",

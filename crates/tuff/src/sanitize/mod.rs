@@ -22,8 +22,8 @@ use suppressions::Suppressions;
   tuff sanitize --suppress known.txt --sarif findings.sarif -- ./program
 
 Kinds: data-race, out-of-bounds, null-descriptor, uninitialized, arithmetic, divergence, endless-loop, hazard, discarded-read,
-feedback-loop, protection; with --only also dead-store, unused-binding and needless-traffic. A line of a suppression file is a kind (or *) and,
-after a space, text that the finding's line contains; lines that begin with # are comments. More: docs/sanitize.md.")]
+feedback-loop, protection; with --only also dead-store, unused-binding and needless-traffic. A line of a suppression file is a
+kind (or *) and, after a space, text that the finding's line contains; lines that begin with # are comments. More: docs/sanitize.md.")]
 pub struct Args {
     /// Report only findings of these kinds (separated by commas).
     #[arg(long, value_delimiter = ',', value_parser = kind)]
