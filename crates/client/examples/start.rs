@@ -4,6 +4,7 @@
 use client::graphics::{
     Attachment, Bindings, Image, ImageInfo, Load, Pass, Pipeline, PipelineInfo, Resource, barrier,
 };
+use client::measure::status;
 use client::{Buffer, Context, Result};
 use std::time::Instant;
 
@@ -18,14 +19,10 @@ struct Row {
     threads: u64,
 }
 
-fn row(what: &'static str, since: Instant) -> Row {
+fn row(what: &'static str, since: Instant) -> Result<Row> {
     let ms = since.elapsed().as_secs_f64() * 1e3;
-    let value = |name: &str| {
-        let text = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-        let line = text.lines().find(|l| l.starts_with(name)).map(str::to_owned).unwrap_or_default();
-        line.split_whitespace().nth(1).and_then(|n| n.parse().ok()).unwrap_or(0)
-    };
-    Row { what, ms, own: value("RssAnon:"), files: value("RssFile:"), threads: value("Threads:") }
+    let [own, files] = [status("RssAnon")? / 1024, status("RssFile")? / 1024];
+    Ok(Row { what, ms, own, files, threads: status("Threads")? })
 }
 
 /// A rectangle in one colour over all of an image, copied back.
@@ -62,14 +59,14 @@ fn picture(context: &std::rc::Rc<Context>) -> Result<()> {
 
 fn main() -> Result<()> {
     let begin = Instant::now();
-    let mut rows = vec![row("process", begin)];
+    let mut rows = vec![row("process", begin)?];
     let context = Context::open()?;
-    rows.push(row("instance and device", begin));
+    rows.push(row("instance and device", begin)?);
     picture(&context)?;
-    rows.push(row("first picture", begin));
+    rows.push(row("first picture", begin)?);
     let again = Instant::now();
     picture(&context)?;
-    rows.push(row("another picture", again));
+    rows.push(row("another picture", again)?);
     println!("{}", context.device_name());
     println!("{:20} {:>8} {:>10} {:>12} {:>8}", "", "ms", "own KiB", "libraries", "threads");
     for r in rows {

@@ -116,7 +116,26 @@ pub(crate) struct Module {
     pub(crate) uint: u32,
 }
 
+/// Ids of what a module with an entry point has.
+pub(crate) struct Entry {
+    pub main: u32,
+    pub void: u32,
+    /// The type of a function without parameters and result.
+    pub function: u32,
+    pub uint3: u32,
+}
+
 impl Module {
+    /// With the types of an entry point and of its invocation's number.
+    pub(crate) fn of_entry() -> (Module, Entry) {
+        let mut m = Module::default();
+        let (main, void, uint) = (m.id(), m.id(), m.id());
+        m.uint = uint;
+        m.globals.extend([op(19, &[void]), op(21, &[uint, 32, 0])].concat());
+        let function = m.global(|id| op(33, &[id, void]));
+        let uint3 = m.global(|id| op(23, &[id, uint, 3]));
+        (m, Entry { main, void, function, uint3 })
+    }
     pub(crate) fn id(&mut self) -> u32 {
         self.ids += 1;
         self.ids
@@ -172,12 +191,8 @@ impl Gemm {
 
     /// The module; A, B and C are storage buffers 0, 1 and 2 of set 0. A and C are stored row by row.
     pub fn spirv(&self) -> Vec<u32> {
-        let mut m = Module::default();
-        let (main, void, uint) = (m.id(), m.id(), m.id());
-        m.uint = uint;
-        m.globals.extend([op(19, &[void]), op(21, &[uint, 32, 0])].concat());
-        let function = m.global(|id| op(33, &[id, void]));
-        let uint3 = m.global(|id| op(23, &[id, uint, 3]));
+        let (mut m, Entry { main, void, function, uint3 }) = Module::of_entry();
+        let uint = m.uint;
         let boolean = m.global(|id| op(20, &[id]));
         let [group, subgroup] = [(uint3, 26), (uint, 40)].map(|(ty, builtin)| {
             let pointer = m.global(|id| op(32, &[id, 1, ty]));
@@ -191,7 +206,7 @@ impl Gemm {
             .map(|(element, n)| self.operand(&mut m, &mut types, element, n))
             .collect();
         let zero = m.global(|id| op(46, &[operands[2].matrix, id]));
-        self.code(&mut m, &operands, [group, subgroup], boolean, zero);
+        self.code(&mut m, &operands, [group, subgroup], [uint3, boolean], zero);
 
         let mut capabilities = vec![1, 6022, 5345, 61];
         [self.left, self.right, self.sum].iter().for_each(|e| capabilities.extend(e.capabilities()));
@@ -246,7 +261,14 @@ impl Gemm {
         Operand { variable, pointer, matrix }
     }
 
-    fn code(&self, m: &mut Module, operands: &[Operand], inputs: [u32; 2], boolean: u32, zero: u32) {
+    fn code(
+        &self,
+        m: &mut Module,
+        operands: &[Operand],
+        inputs: [u32; 2],
+        [uint3, boolean]: [u32; 2],
+        zero: u32,
+    ) {
         let uint = m.uint;
         let [down, along] = self.tiles;
         let count = (down * along) as usize;
@@ -254,7 +276,6 @@ impl Gemm {
         m.body.extend(op(248, &[begin]));
         // Where the subgroup's part of C is.
         let vector = m.id();
-        let uint3 = 5;
         m.body.extend(op(61, &[uint3, vector, inputs[0]]));
         let x = m.value(81, uint, &[vector, 0]);
         let y = m.value(81, uint, &[vector, 1]);

@@ -1,4 +1,22 @@
-//! Clocks: wall time and the CPU time of the whole process.
+//! Clocks: wall time and the CPU time of the whole process; and what the system tells of it.
+
+use crate::{Error, Result};
+
+/// A line of /proc/self/status: bytes, or a number.
+///
+/// # Errors
+/// The system does not tell it.
+pub fn status(key: &str) -> Result<u64> {
+    let text =
+        std::fs::read_to_string("/proc/self/status").map_err(|e| Error(format!("/proc/self/status: {e}")))?;
+    let line = text.lines().find_map(|l| l.strip_prefix(key)?.strip_prefix(':')).map(str::trim);
+    let (number, unit) = match line.and_then(|l| l.strip_suffix("kB")) {
+        Some(kilobytes) => (Some(kilobytes.trim()), 1024),
+        None => (line, 1),
+    };
+    let number = number.and_then(|n| n.parse::<u64>().ok());
+    number.map(|n| n * unit).ok_or_else(|| Error(format!("/proc/self/status has no {key}")))
+}
 
 /// Seconds of a clock of `clock_gettime`.
 fn clock(id: libc::clockid_t) -> f64 {

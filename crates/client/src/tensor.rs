@@ -2,7 +2,7 @@
 //! because the compilers of Debian 12 do not know the extension.
 
 use crate::context::Context;
-use crate::cooperative::{Module, op, text};
+use crate::cooperative::{Entry, Module, op, text};
 use crate::graphics::Image;
 use crate::{Error, Result};
 use std::rc::Rc;
@@ -86,13 +86,9 @@ pub struct Shift {
 impl Shift {
     /// The module; the tensors are bindings 0 and 1 of set 0, the buffer of sizes is binding 2.
     pub fn spirv(&self) -> Vec<u32> {
-        let mut m = Module::default();
-        let (main, void, uint) = (m.id(), m.id(), m.id());
-        m.uint = uint;
-        m.globals.extend([op(19, &[void]), op(21, &[uint, 32, 0])].concat());
-        let function = m.global(|id| op(33, &[id, void]));
+        let (mut m, Entry { main, void, function, uint3 }) = Module::of_entry();
+        let uint = m.uint;
         let boolean = m.global(|id| op(20, &[id]));
-        let uint3 = m.global(|id| op(23, &[id, uint, 3]));
         let element = self.element.declare(&mut m);
         let rank = m.constant(self.rank);
         let tensor = m.global(|id| op(4163, &[id, element, rank]));

@@ -2,7 +2,7 @@
 //! and the conversion of matrices by the host. The compilers of Debian 12 do not know the extension.
 
 use crate::context::Context;
-use crate::cooperative::{Module, op, text};
+use crate::cooperative::{Entry, Module, op, text};
 use crate::tensor::functions;
 use crate::{Error, Result};
 
@@ -75,12 +75,8 @@ struct Shader {
 
 impl Shader {
     fn new(bindings: u32) -> Shader {
-        let mut m = Module::default();
-        let (main, void, uint) = (m.id(), m.id(), m.id());
-        m.uint = uint;
-        m.globals.extend([op(19, &[void]), op(21, &[uint, 32, 0])].concat());
-        let function = m.global(|id| op(33, &[id, void]));
-        let uint3 = m.global(|id| op(23, &[id, uint, 3]));
+        let (mut m, Entry { main, void, function, uint3 }) = Module::of_entry();
+        let uint = m.uint;
         let pointer = m.global(|id| op(32, &[id, 1, uint3]));
         let id = m.global(|id| op(59, &[pointer, id, 1]));
         m.decorations.extend(op(71, &[id, 11, 28]));

@@ -84,17 +84,20 @@ fn is_indirect(c: &Command, draws: &[Draw]) -> bool {
     }
 }
 
+/// The rule that an access breaks, which reads or writes memory that is protected or not, in a submission that is or not.
+pub fn rule(submission: bool, memory: bool, writes: bool) -> Option<&'static str> {
+    match (submission, memory, writes) {
+        (false, true, false) => Some("reads protected memory in an unprotected submission"),
+        (false, true, true) => Some("writes protected memory in an unprotected submission"),
+        (true, false, true) => Some("writes unprotected memory in a protected submission"),
+        _ => None,
+    }
+}
+
 /// What a command does that a submission, `protected` or not, does not allow.
 fn broken(c: &Command, draws: &[Draw], protected: bool) -> Option<&'static str> {
     let mut found = None;
-    objects(c, draws, &mut |object| {
-        found = found.or(match (protected, object) {
-            (false, (true, false)) => Some("reads protected memory in an unprotected submission"),
-            (false, (true, true)) => Some("writes protected memory in an unprotected submission"),
-            (true, (false, true)) => Some("writes unprotected memory in a protected submission"),
-            _ => None,
-        })
-    });
+    objects(c, draws, &mut |(memory, writes)| found = found.or(rule(protected, memory, writes)));
     found.or_else(|| match c {
         _ if !protected => None,
         Command::BeginQuery { .. } => Some("performs a query in a protected submission"),

@@ -3,7 +3,7 @@
 use crate::Alone;
 use crate::op::{Check, Kept, Pool, Run, layout, room};
 use crate::table::{self, code};
-use crate::value::{Constant, Graph, Node, Wrong};
+use crate::value::{Constant, Graph, Wrong};
 use crate::view::{Span, Tensor, View, packed};
 use std::fmt;
 
@@ -133,8 +133,8 @@ impl Plan {
             let node = &self.graph.nodes[n];
             let made = node.results[0];
             let bytes = self.graph.values[made as usize].bytes();
-            let constant = node.op.code() == code::CAST && self.steady(node) == 1;
-            if !constant || self.places[made as usize] != Place::Constant || bytes > left {
+            let converts = node.op.code() == code::CAST && self.constant(node.operands[0]).is_some();
+            if !converts || self.places[made as usize] != Place::Constant || bytes > left {
                 continue;
             }
             let Ok(mut all) = room::<u8>(bytes as usize) else { return };
@@ -147,7 +147,7 @@ impl Plan {
                 results: vec![out],
                 pool: &Alone,
                 kept: &self.kept[n],
-                steady: 1,
+                plan: self,
             };
             if table::run(&run).is_ok() {
                 left -= bytes;
@@ -157,14 +157,8 @@ impl Plan {
     }
 
     /// A constant's bytes, or those of a value that is as good as one.
-    fn constant(&self, v: u32) -> Option<&Constant> {
+    pub(crate) fn constant(&self, v: u32) -> Option<&Constant> {
         self.graph.values[v as usize].constant.as_ref().or(self.folded[v as usize].as_ref())
-    }
-
-    /// See [`Run::steady`].
-    fn steady(&self, node: &Node) -> u64 {
-        let operands = node.operands.iter().take(64).enumerate();
-        operands.filter(|(_, v)| self.constant(**v).is_some()).map(|(i, _)| 1 << i).sum()
     }
 
     pub fn graph(&self) -> &Graph {
@@ -238,7 +232,7 @@ impl Plan {
                 results: node.results.iter().map(view).collect(),
                 pool,
                 kept,
-                steady: self.steady(node),
+                plan: self,
             };
             table::run(&run)?;
         }

@@ -2,6 +2,7 @@
 
 use super::{FORMAT, Load, spirv, vertices};
 use crate::graphics::{Attachment, Image, ImageInfo, Pass, Pipeline, PipelineInfo};
+use crate::measure::status;
 use crate::{Buffer, Context, Error, Result};
 use ash::vk;
 use std::rc::Rc;
@@ -20,15 +21,6 @@ pub struct Footprint {
     pub peak: u64,
     /// Of that, the resolved image.
     pub image: u64,
-}
-
-/// A line of /proc/self/status in bytes.
-fn status(key: &str) -> Result<u64> {
-    let text =
-        std::fs::read_to_string("/proc/self/status").map_err(|e| Error(format!("/proc/self/status: {e}")))?;
-    let line = text.lines().find_map(|l| l.strip_prefix(key)?.strip_prefix(':'));
-    let kilobytes = line.and_then(|l| l.trim().trim_end_matches("kB").trim().parse::<u64>().ok());
-    kilobytes.map(|k| k * 1024).ok_or_else(|| Error(format!("/proc/self/status has no {key}")))
 }
 
 /// Draws 16 layers with depth and some small triangles into transient 4× attachments of 4096², resolves them, and

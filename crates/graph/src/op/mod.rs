@@ -15,7 +15,7 @@ pub(crate) mod product;
 pub(crate) mod reduction;
 pub(crate) mod unary;
 
-use crate::plan::Stop;
+use crate::plan::{Plan, Stop};
 use crate::types::{Set, Type, Wide, widen};
 use crate::value::{Graph, Node, Value};
 use crate::view::View;
@@ -134,8 +134,7 @@ pub(crate) struct Run<'a> {
     pub pool: &'a dyn Pool,
     /// What the node has made of constant operands, for all its runs.
     pub kept: &'a Kept,
-    /// Operands that are the same in each run.
-    pub steady: u64,
+    pub plan: &'a Plan,
 }
 
 /// See [`Run::kept`].
@@ -145,8 +144,9 @@ impl Run<'_> {
     pub fn code(&self) -> u8 {
         self.check.code()
     }
+    /// Whether an operand is the same in each run.
     pub fn is_steady(&self, i: usize) -> bool {
-        i < 64 && self.steady >> i & 1 != 0
+        self.plan.constant(self.check.node.operands[i]).is_some()
     }
     /// A constant's elements, small enough to be copied.
     pub fn ints(&self, i: usize) -> Vec<i64> {

@@ -26,9 +26,21 @@ pub struct Memory {
 }
 
 impl Memory {
-    /// Whether resources may be bound to it that are `protected` or not.
-    pub(crate) fn is_for(&self, protected: bool) -> bool {
-        (self.gpu.type_index == PROTECTED_TYPE) == protected
+    fn is_protected(&self) -> bool {
+        self.gpu.type_index == PROTECTED_TYPE
+    }
+
+    /// Whether a call may bind a resource to it that is `protected` or not.
+    ///
+    /// # Errors
+    /// It may not, which is told.
+    pub(crate) fn accepts(&self, protected: bool, call: &str) -> Answer {
+        match self.is_protected() == protected {
+            true => Ok(()),
+            false => {
+                Err(invalid(&format!("{call}: protected memory is for protected resources, and only that")))
+            }
+        }
     }
 
     /// Memory for the driver's own images, counted as the application's is; `shown`: an X server may read it.
@@ -170,7 +182,7 @@ pub(crate) fn free_memory(device: &Device, memory: Doomed<Memory>) {
     if let Some(m) = memory.object() {
         tell(device, memory.handle(), Binding::UNBIND);
         device.gpu.shared.memory_ends(m.gpu.ptr() as u64, m.gpu.size());
-        if let Some(h) = device.gpu.shared.hazards.as_ref().filter(|_| m.is_for(true)) {
+        if let Some(h) = device.gpu.shared.hazards.as_ref().filter(|_| m.is_protected()) {
             h.protected.lock().retain(|r| r.start != m.gpu.ptr() as u64);
         }
     }

@@ -178,8 +178,8 @@ pub(crate) fn place(call: &str, b: &texel::buffer::Buffer, m: &Memory, offset: u
             m.gpu.size()
         ));
     }
-    if !m.is_for(b.flags.contains(vk::BufferCreateFlags::PROTECTED)) {
-        return invalid(&format!("{call}: protected memory is for protected resources, and only that"));
+    if let Err(e) = m.accepts(b.flags.contains(vk::BufferCreateFlags::PROTECTED), call) {
+        return e;
     }
     match b.bound.set(Bound { memory: m.gpu.clone(), offset }) {
         Ok(()) => {

@@ -189,8 +189,9 @@ pub(crate) fn bind(i: In<vk::BindImageMemoryInfo>) -> vk::Result {
     let Some(room) = m.gpu.size().checked_sub(i.memory_offset) else {
         return invalid("vkBindImageMemory: the offset lies outside the allocation");
     };
-    if !m.is_for(image.gpu.flags.contains(vk::ImageCreateFlags::PROTECTED)) {
-        return invalid("vkBindImageMemory: protected memory is for protected resources, and only that");
+    if let Err(e) = m.accepts(image.gpu.flags.contains(vk::ImageCreateFlags::PROTECTED), "vkBindImageMemory")
+    {
+        return e;
     }
     let bound = Bound { memory: m.gpu.clone(), offset: i.memory_offset };
     let done = match i.find::<vk::BindImagePlaneMemoryInfo>() {

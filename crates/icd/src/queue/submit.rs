@@ -67,15 +67,14 @@ pub(crate) fn queue_submit2(queue: &Queue, infos: In<[vk::SubmitInfo2]>, fence: 
     }
     let mut batch: Vec<Submission> = infos
         .iter()
-        .map(|s| (s, s.command_buffer_infos()))
-        .map(|(s, buffers)| Submission {
+        .map(|s| (s, s.command_buffer_infos(), s.flags.contains(vk::SubmitFlags::PROTECTED)))
+        .map(|(s, buffers, protected)| Submission {
             waits: operations(s.wait_semaphore_infos(), Semaphore::waited),
             lists: buffers
                 .iter()
                 .filter_map(|c| {
                     let buffer = queue.object::<CommandBuffer>(c.command_buffer)?;
                     let list = buffer.submit()?;
-                    let protected = s.flags.contains(vk::SubmitFlags::PROTECTED);
                     let looked_at = protected || queue.device.protects.load(Relaxed);
                     let list = if looked_at { protection(queue, buffer, list, protected) } else { list };
                     Some((list, stripes(c)))
@@ -86,7 +85,7 @@ pub(crate) fn queue_submit2(queue: &Queue, infos: In<[vk::SubmitInfo2]>, fence: 
                 .find::<vk::PerformanceQuerySubmitInfoKHR>()
                 .map_or(0, |p| p.counter_pass_index),
             submitted: true,
-            protected: s.flags.contains(vk::SubmitFlags::PROTECTED),
+            protected,
             frame: frame(s.find()),
             ..Default::default()
         })

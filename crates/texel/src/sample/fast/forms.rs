@@ -78,19 +78,19 @@ pub(super) fn pick(family: Family, machine: Machine) -> Option<Runs> {
         Family::Own(kind) => kind,
         Family::Any { words } => {
             // Warps of their own go one way, whatever a texel's size.
-            let runs = form::<Any<false>>(machine, wave::<Any<false>>(machine)?)?;
-            return Some(if words { Runs { wave: wave::<Any<true>>(machine)?, ..runs } } else { runs });
+            let wave = if words { wave::<Any<true>>(machine)? } else { wave::<Any<false>>(machine)? };
+            return form::<Any<false>>(machine, wave);
         }
     };
     match kind {
-        K::R8Unorm => form::<Bytes<1>>(machine, wave::<Bytes<1>>(machine)?),
-        K::Rg8Unorm => form::<Bytes<2>>(machine, wave::<Bytes<2>>(machine)?),
-        K::Rgba8Unorm | K::Bgra8Unorm => form::<Bytes<4>>(machine, wave::<Bytes<4>>(machine)?),
+        K::R8Unorm => whole::<Bytes<1>>(machine),
+        K::Rg8Unorm => whole::<Bytes<2>>(machine),
+        K::Rgba8Unorm | K::Bgra8Unorm => whole::<Bytes<4>>(machine),
         K::R16Unorm => form::<Unorm16>(machine, narrow::<Unorm16>(machine)?),
         K::D24 => form::<Depth24>(machine, narrow::<Depth24>(machine)?),
-        K::Rgba16Sfloat => form::<Half<4>>(machine, wave::<Half<4>>(machine)?),
-        K::R32Sfloat => form::<Float<1>>(machine, wave::<Float<1>>(machine)?),
-        K::Rgba32Sfloat => form::<Float<4>>(machine, wave::<Float<4>>(machine)?),
+        K::Rgba16Sfloat => whole::<Half<4>>(machine),
+        K::R32Sfloat => whole::<Float<1>>(machine),
+        K::Rgba32Sfloat => whole::<Float<4>>(machine),
         _ => None,
     }
 }
@@ -116,6 +116,11 @@ fn narrow<T: Texels>(machine: Machine) -> Option<RunWave> {
             = warps::<_, T>;
         cold, portable if PORTABLE
     )
+}
+
+/// All kernels of texels whose waves have a widest form.
+fn whole<T: Texels>(machine: Machine) -> Option<Runs> {
+    form::<T>(machine, wave::<T>(machine)?)
 }
 
 /// The kernels of texels for a machine, if it has any. Those of single warps, those that count all lines, and those that say which
