@@ -475,4 +475,4 @@ pub fn mark_name(label: &str) -> Option<&str> {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

@@ -1,4 +1,5 @@
 use super::*;
+use crate::channel::tests::PUBLISHED;
 use crate::channel::{Done, MadeBy, Publisher, WorkloadKind};
 use counters::{Counts, Event};
 use machine::lost::Labels;
@@ -65,6 +66,7 @@ const TRIANGLES: &str = "MaliGeomTrianglePrim";
 
 #[test]
 fn another_process_would_read_totals_workloads_and_marks() {
+    let _few = PUBLISHED.read();
     let folder = folder();
     let server = Server::start(folder.path(), "7").unwrap();
     assert_eq!(std::fs::metadata(&server.path).unwrap().mode() & 0o777, 0o600);
@@ -142,6 +144,7 @@ fn what_is_no_request_gets_an_error_and_ends() {
 /// Readers that never take anything cost records, not time, and a process may end beside them.
 #[test]
 fn a_reader_that_stalls_holds_nobody_up() {
+    let _many = PUBLISHED.write();
     let folder = folder();
     let server = Server::start(folder.path(), "7").unwrap();
     let mut stalled: Vec<Client> = (0..3).map(|_| Client::new(&server)).collect();
