@@ -7,6 +7,7 @@ use crate::event::{Counts, Event, Phase};
 use crate::model::Model;
 use crate::names::Named;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use small_sort::SmallSort;
 use std::collections::BTreeMap;
 
 /// What the jobs of a workload are.
@@ -147,7 +148,7 @@ impl<'d> Deserialize<'d> for Counted {
             place.map(|p| (p, n)).ok_or_else(|| serde::de::Error::custom(format!("no event {name}")))
         };
         let mut all = all.into_iter().map(&mut of).collect::<Result<Vec<_>, _>>()?;
-        all.sort_unstable();
+        all.small_sort();
         Ok(Counted(all))
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::table::{self, Op};
 use crate::types::Type;
+use small_sort::SmallSort;
 use std::fmt;
 use std::sync::Arc;
 
@@ -139,7 +140,7 @@ impl Graph {
             }
         }
         let mut ports: Vec<Port> = self.outputs.iter().map(|o| o.0).collect();
-        ports.sort_unstable();
+        ports.small_sort();
         if ports.is_empty() || ports.windows(2).any(|w| w[0] == w[1]) {
             return Err(wrong(
                 "a graph has at least one output, and each output a descriptor of its own".into(),

@@ -2,6 +2,7 @@
 //! must, in uniform control flow).
 
 use crate::hash::Map;
+use small_sort::SmallSort;
 use std::collections::VecDeque;
 
 /// How a barrier is not the workgroup's.
@@ -65,7 +66,7 @@ impl Barriers {
     pub fn missing(&self) -> Vec<Divergence> {
         let left = self.0.iter().filter(|(_, g)| !g.told);
         let mut all: Vec<(u32, u32)> = left.filter_map(|(&n, g)| Some((n, *g.sites.front()?))).collect();
-        all.sort_unstable();
+        all.small_sort();
         all.into_iter().map(|(group, site)| Divergence::Missing { group, site }).collect()
     }
 }

@@ -10,6 +10,7 @@ use crate::ir_print::switches;
 use crate::notes::{Frame, Note};
 use crate::options::Heap;
 use crate::stage_io::StageIo;
+use small_sort::SmallSort;
 use std::collections::HashMap;
 use std::fmt::Debug;
 
@@ -185,7 +186,7 @@ impl Reader {
     /// Stretches of values from the same place.
     fn keep_origins(&mut self) {
         self.origins.retain(|o| o.1 != Origin::default());
-        self.origins.sort_unstable_by_key(|o| o.0);
+        self.origins.small_sort_by_key(|o| o.0);
         let all = &mut self.s.origins;
         for &(v, origin) in &self.origins {
             match all.last() {

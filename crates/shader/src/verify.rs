@@ -5,6 +5,7 @@ use crate::isa::Facts;
 use crate::isa::code::ROWS;
 use crate::notes::Scalar;
 use crate::trees::Ancestors;
+use small_sort::SmallSort;
 
 /// The first rule broken, in words.
 pub fn verify(s: &Shader) -> Result<(), String> {
@@ -56,8 +57,8 @@ pub fn verify(s: &Shader) -> Result<(), String> {
                 }
                 let mut from: Vec<u32> = args.iter().map(|a| a.0.0).collect();
                 let mut want = preds[k as usize].clone();
-                from.sort_unstable();
-                want.sort_unstable();
+                from.small_sort();
+                want.small_sort();
                 if from != want {
                     return Err(format!("b{k}: {v:?} has operands from {from:?}, predecessors are {want:?}"));
                 }

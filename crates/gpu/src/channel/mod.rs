@@ -21,6 +21,7 @@ use machine::time::Span;
 use parking_lot::{Mutex, RwLock};
 use raster::drawn::Seen;
 use schedule::{Step, What};
+use small_sort::SmallSort;
 use std::collections::BTreeMap;
 use std::ffi::{CStr, CString};
 use std::sync::Arc;
@@ -139,10 +140,10 @@ impl MadeBy {
     /// Whatever their order, and however many times each.
     pub fn of(pipelines: &[Arc<Title>]) -> MadeBy {
         let mut names: Vec<String> = pipelines.iter().filter_map(|t| t.name()).collect();
-        names.sort_unstable();
+        names.small_sort();
         names.dedup();
         let mut shaders: Vec<u64> = pipelines.iter().map(|t| t.shaders()).collect();
-        shaders.sort_unstable();
+        shaders.small_sort();
         shaders.dedup();
         let mut stages: Vec<(Arc<Made>, String)> = vec![];
         for (title, stage) in pipelines.iter().flat_map(|t| t.stages().iter().map(move |s| (t, s))) {

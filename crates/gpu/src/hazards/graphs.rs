@@ -8,6 +8,7 @@ use crate::graphs::{Accessed, GraphDispatch};
 use graph::{Port, Tensor};
 use machine::lost::Place;
 use sanitize::hazards::{access, stage};
+use small_sort::SmallSort;
 
 impl Tracker {
     /// A data graph has run.
@@ -26,7 +27,7 @@ impl Tracker {
                 let value = &g.values[*v as usize];
                 match t.stretches(value, MOST_RANGES) {
                     Some(mut bytes) => {
-                        bytes.sort_unstable_by_key(|r| r.start);
+                        bytes.small_sort_by_key(|r| r.start);
                         self.accessed(&who, of, &bytes);
                     }
                     None => self.unfollowed(),

@@ -31,6 +31,7 @@ use sanitize::hazards::{
 };
 use shader::bytecode::Program;
 use shader::ir::{Order, Stage};
+use small_sort::SmallSort;
 use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::{Relaxed, SeqCst};
@@ -443,7 +444,7 @@ impl Tracker {
 
 /// Reads come before writes: what one command reads and writes is its own matter.
 fn in_order(mut all: Vec<footprint::Touched>) -> Vec<footprint::Touched> {
-    all.sort_by_key(|t| t.what != What::Read);
+    all.small_sort_by_key(|t| t.what != What::Read);
     all
 }
 

@@ -1,6 +1,7 @@
 //! Which bytes of memory a part of an image is, and what part a byte is of.
 
 use ash::vk;
+use small_sort::SmallSort;
 use std::ops::Range;
 use texel::buffer::Buffer;
 use texel::image::{Image, Surface};
@@ -55,7 +56,7 @@ fn push(all: &mut Vec<Range<u64>>, r: Range<u64>) {
 }
 
 fn sorted(mut all: Vec<Range<u64>>) -> Vec<Range<u64>> {
-    all.sort_unstable_by_key(|r| r.start);
+    all.small_sort_by_key(|r| r.start);
     let mut out: Vec<Range<u64>> = vec![];
     for r in all {
         match out.last_mut() {

@@ -11,6 +11,7 @@ use machine::footprint::{self, Bytes};
 use machine::lost::Place;
 use machine::rays::Structures;
 use sanitize::hazards::{Fences, access, stage};
+use small_sort::SmallSort;
 use std::ops::Range;
 
 /// Vertices, boxes or instances of a build beyond which nothing is followed.
@@ -80,7 +81,7 @@ impl Tracker {
         let who = self.who(place, String::new());
         for (of, mut bytes) in all {
             bytes.retain(|r| !r.is_empty());
-            bytes.sort_unstable_by_key(|r| r.start);
+            bytes.small_sort_by_key(|r| r.start);
             self.accessed(&who, of, &bytes);
         }
     }

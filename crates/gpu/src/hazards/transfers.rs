@@ -5,6 +5,7 @@ use crate::command::Command;
 use ash::vk;
 use machine::lost::Place;
 use sanitize::hazards::{Contents, What, access, stage};
+use small_sort::SmallSort;
 use std::ops::Range;
 
 const fn read(stage: u64) -> Use {
@@ -109,9 +110,9 @@ impl Tracker {
             _ => return,
         }
         let who = self.who(place, String::new());
-        all.sort_by_key(|(u, _)| u.what != What::Read);
+        all.small_sort_by_key(|(u, _)| u.what != What::Read);
         for (of, mut bytes) in all {
-            bytes.sort_unstable_by_key(|r| r.start);
+            bytes.small_sort_by_key(|r| r.start);
             self.accessed(&who, Use { contents: Contents::Values, ..of }, &bytes);
         }
     }

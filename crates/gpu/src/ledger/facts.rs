@@ -5,6 +5,7 @@ use counters::work::Counted;
 use machine::facts::{ImageFact, Uses, images};
 use raster::facts::{DrawFacts, PassFacts};
 use serde::Serialize;
+use small_sort::SmallSort;
 
 /// Of the shape. It changes when readers of the last one would misread the new one; what is added changes nothing.
 const VERSION: u32 = 1;
@@ -64,6 +65,6 @@ pub(super) fn json(devices: &[Vec<Queue>]) -> Vec<u8> {
         }));
         workloads += q.rows.len();
     }
-    runs.sort_unstable();
+    runs.small_sort();
     file::written(&File { version: VERSION, images: images(), uses, runs, passes })
 }

@@ -9,6 +9,7 @@ use super::table::{Record, record};
 use super::way::{Way, of_triangle};
 use bvh::{Hit, HitKind, Ray, ray_flags};
 use shader::ir::{TraceOp, ray_input as at};
+use small_sort::SmallSort;
 use std::collections::BTreeMap;
 use wave::{Fault, TraceWave};
 
@@ -194,7 +195,7 @@ impl Objects {
             }
         }
         // Of equal hints, lanes keep their order.
-        list.sort_by_key(|l| l.0);
+        list.small_sort_by_key(|l| l.0);
         execute(host, list.into_iter().map(|l| l.1), &mut payload, host.recursion + deeper.min(1))?;
         payload.give(wave);
         Ok(())

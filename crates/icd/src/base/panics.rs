@@ -3,6 +3,7 @@
 //! file, a frame is an offset into the library.
 
 use crate::base::debug;
+use small_sort::SmallSort;
 use std::ffi::{CStr, c_void};
 use std::fmt::Write;
 use std::panic::PanicHookInfo;
@@ -111,7 +112,7 @@ fn parse(map: &str) -> Vec<(usize, String)> {
             list.push((at, name.to_string()));
         }
     }
-    list.sort_unstable();
+    list.small_sort();
     list
 }
 

@@ -10,6 +10,7 @@ use crate::base::object::Object;
 use crate::device::Device;
 use crate::memory::sampler::Sampler;
 use machine::descriptor::{DESCRIPTOR_BYTES, Descriptor, SetMemory};
+use small_sort::SmallSort;
 use std::sync::Arc;
 
 /// `maxInlineUniformBlockSize` and the like are far below; this bounds the arithmetic.
@@ -153,7 +154,7 @@ impl SetLayout {
                 flags: flags.get(i).copied().unwrap_or_default(),
             });
         }
-        bindings.sort_unstable_by_key(|b| b.number);
+        bindings.small_sort_by_key(|b| b.number);
         if bindings.windows(2).any(|w| w[0].number == w[1].number) {
             return Err(invalid("vkCreateDescriptorSetLayout: a binding number twice"));
         }

@@ -11,6 +11,7 @@ use crate::pipeline::pipeline_state::{self as state, Targets};
 use crate::pipeline::{self, Executable, Pipeline, PipelineKind, Shared, Source, wide};
 use machine::lost::Title;
 use raster::state::{FeedbackLoop, GraphicsPipeline};
+use small_sort::SmallSort;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 use std::time::Instant;
@@ -253,7 +254,7 @@ fn graphics(
         }
     }
     pipeline::feedback(info.find(), began, &b.hits);
-    b.stages.sort_unstable_by_key(|s| s.made.stage.as_raw());
+    b.stages.small_sort_by_key(|s| s.made.stage.as_raw());
     let stages: Vec<Executable> = b.stages.iter().map(|s| s.made.clone()).collect();
     let sources: Vec<Source> = b.stages.iter().map(|s| s.source.clone()).collect();
     let drawn = state::rasterises(&b.settings.geometry, b.dynamic);
@@ -307,7 +308,7 @@ pub(crate) fn assemble(
         None => vertex.compiled.name.clone(),
     };
     let mut contents: Vec<(u32, u64)> = stages.iter().map(|s| (s.stage.as_raw(), s.content)).collect();
-    contents.sort_unstable();
+    contents.small_sort();
     let mut shaders = Hasher128::default();
     contents.hash(&mut shaders);
     Ok(GraphicsPipeline {

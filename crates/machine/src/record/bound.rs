@@ -11,6 +11,7 @@ use rustc_hash::FxHashMap;
 use serde::Serialize;
 use shader::bytecode::Program;
 use shader::options::Binding;
+use small_sort::SmallSort;
 use std::sync::Arc;
 use texel::memory::sparse::resident;
 use texel::sample::{ImageView, Sampler};
@@ -164,7 +165,7 @@ pub fn find<'p>(
             }
         }
     }
-    bound.sort_unstable_by_key(|b| (b.set, b.binding, b.element));
+    bound.small_sort_by_key(|b| (b.set, b.binding, b.element));
     let push = sources.map_or(bindings.push.len(), |s| s.push_bytes as usize);
     BindingsFact {
         pipeline: title.name().unwrap_or_else(|| title.entries().into()),

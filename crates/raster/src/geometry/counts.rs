@@ -8,6 +8,7 @@ use counters::{Counts, Event, EventCounts, Phase, Unit, UnitCounts};
 use machine::count;
 use shader::bytecode::Program;
 use shader::ir::Input;
+use small_sort::SmallSort;
 use wave::L2;
 use wave::held::Held;
 use wave::tally::Access;
@@ -211,7 +212,7 @@ fn attributes(program: &Program, warps: [u64; 2]) -> u64 {
     }
     let location = |i: &Input| if let Input::Varying(slot) = i { Some(slot / 4) } else { None };
     let mut locations: Vec<u16> = program.inputs.iter().filter_map(|(i, _)| location(i)).collect();
-    locations.sort_unstable();
+    locations.small_sort();
     locations.dedup();
     warps[0] * locations.len() as u64
 }

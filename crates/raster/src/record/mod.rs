@@ -14,6 +14,7 @@ use mesh::{MeshIn, MeshOut, MeshOutFact};
 use parking_lot::Mutex;
 use serde::Serialize;
 use shader::bytecode::Program;
+use small_sort::SmallSort;
 use state::StateFact;
 use std::sync::Arc;
 
@@ -199,7 +200,7 @@ impl PassRecord {
     /// In an order that does not depend on threads.
     pub fn tiles(&self) -> Vec<TileFact> {
         let mut all = self.tiles.lock().clone();
-        all.sort_unstable_by_key(|t| (t.turn, t.layer, t.y, t.x));
+        all.small_sort_by_key(|t| (t.turn, t.layer, t.y, t.x));
         all
     }
 }

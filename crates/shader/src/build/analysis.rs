@@ -9,6 +9,7 @@ use super::{Builder, MAX_CALL_DEPTH, MAX_INSTRUCTIONS};
 use crate::options::{Error, Result};
 use crate::spirv::*;
 use rustc_hash::{FxHashMap, FxHashSet};
+use small_sort::SmallSort;
 use std::rc::Rc;
 
 pub(crate) const DYNAMIC: u8 = 1;
@@ -143,11 +144,11 @@ impl Builder<'_> {
                 }
             }
             for list in at.values_mut() {
-                list.sort_unstable();
+                list.small_sort();
                 list.dedup();
             }
             writes[f] = at.keys().copied().collect();
-            writes[f].sort_unstable();
+            writes[f].small_sort();
             let mut info = infos[f].take().expect("scanned above");
             info.stores = at;
             self.find_endless(&mut info, &events[f])?;

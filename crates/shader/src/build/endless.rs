@@ -7,6 +7,7 @@ use super::control::FnInfo;
 use crate::options::Result;
 use crate::spirv::*;
 use rustc_hash::FxHashMap;
+use small_sort::SmallSort;
 
 /// The instructions from a counter's load to its store.
 const SHAPE: [Op; 12] = [
@@ -51,7 +52,7 @@ impl Builder<'_> {
             }
         }
         let mut bad: Vec<u32> = uses.values().filter(|u| u.1 != 0).map(|u| u.0).collect();
-        bad.sort_unstable();
+        bad.small_sort();
         let good = uses.values().map(|u| u.0).filter(|var| bad.binary_search(var).is_err());
         for var in good {
             info.stores.remove(&var);

@@ -8,6 +8,7 @@ use crate::interface::*;
 use crate::ir::*;
 use crate::options::Result;
 use crate::spirv::*;
+use small_sort::SmallSort;
 
 /// One scalar of an input or output variable.
 #[derive(Clone, Copy, Debug)]
@@ -448,7 +449,7 @@ impl Builder<'_> {
     /// The interface as declared, in order of slots.
     pub(crate) fn finish_interface(&mut self) -> Interface {
         let mut interface = std::mem::take(&mut self.interface);
-        interface.varyings.sort_unstable_by_key(|v| v.slot);
+        interface.varyings.small_sort_by_key(|v| v.slot);
         interface
     }
 }

@@ -70,6 +70,7 @@ use crate::options::{Error, Options, Result};
 use crate::spirv::*;
 use crate::work::Work;
 use access::Pointer;
+use small_sort::SmallSort;
 use std::rc::Rc;
 use types::{Sk, Types};
 
@@ -287,7 +288,7 @@ impl<'m> Builder<'m> {
         b.read_modes(entry)?;
         let (_, after_name) = module.inst(entry).string(3)?;
         b.entry_interface = module.inst(entry).rest(after_name).to_vec();
-        b.entry_interface.sort_unstable();
+        b.entry_interface.small_sort();
         b.read_sample_shading();
         b.read_feedback()?;
         let function = module.inst(entry).word(2)?;

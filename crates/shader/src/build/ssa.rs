@@ -6,6 +6,7 @@ use super::emit::NO_BLOCK;
 use crate::ir::*;
 use crate::options::Result;
 use rustc_hash::FxHashMap;
+use small_sort::SmallSort;
 use std::rc::Rc;
 
 /// One scalar of a variable.
@@ -364,7 +365,7 @@ impl Builder<'_> {
             }
         }
         let mut left: Vec<Value> = readers.values().flatten().copied().collect();
-        left.sort_unstable();
+        left.small_sort();
         left.dedup();
         while let Some(phi) = left.pop() {
             self.work.spend(1)?;

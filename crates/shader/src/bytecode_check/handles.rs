@@ -8,6 +8,7 @@ use crate::bytecode::{Code, ImageCode, Op, Program, Reg};
 use crate::ir::{Bin, Tri, Ty, Un};
 use crate::isa::code::{Field, FieldKind, extension_words};
 use crate::options::Result;
+use small_sort::SmallSort;
 
 pub fn check(p: &Program) -> Result<()> {
     let mut places = Places { program: p, used: vec![] };
@@ -70,7 +71,7 @@ impl Places<'_> {
 
     /// Two different places have units in common.
     fn overlap(&mut self) -> bool {
-        self.used.sort_unstable_by_key(|r| (r.unit(), r.0));
+        self.used.small_sort_by_key(|r| (r.unit(), r.0));
         self.used.dedup();
         self.used.windows(2).any(|w| w[0].unit() + self.units(w[0]) > w[1].unit())
     }

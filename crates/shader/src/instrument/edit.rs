@@ -2,6 +2,7 @@
 
 use crate::options::{Error, Result};
 use crate::spirv::*;
+use small_sort::SmallSort;
 
 pub(super) struct Edit<'a> {
     pub m: &'a Module,
@@ -152,7 +153,7 @@ impl<'a> Edit<'a> {
             return Err(Error::TooLarge("ids after instrumenting".into()));
         }
         let words = &self.m.words;
-        self.inserts.sort_by_key(|i| i.0);
+        self.inserts.small_sort_by_key(|i| i.0);
         let added: usize = self.inserts.iter().map(|i| i.1.len()).sum();
         let mut out = Vec::with_capacity(words.len() + added + self.m.entries.len());
         let mut done = 0usize;

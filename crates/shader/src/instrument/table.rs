@@ -3,6 +3,7 @@
 use super::lines::Lines;
 use crate::options::Result;
 use crate::spirv::*;
+use small_sort::SmallSort;
 use std::fmt::Write;
 
 /// One basic block of the module as the application gave it.
@@ -108,7 +109,7 @@ pub(super) fn blocks(m: &Module, f: &Function, lines: &mut Lines, out: &mut Vec<
                         p.block.line = line;
                         let same = found.iter().filter(|l| l.0 == file).map(|l| l.1);
                         p.block.lines = same.collect();
-                        p.block.lines.sort_unstable();
+                        p.block.lines.small_sort();
                         p.block.lines.dedup();
                     }
                     out.push(p);

@@ -10,6 +10,7 @@ use crate::ir::Ty;
 use crate::options::{Error, Result};
 use crate::work::Work;
 use rustc_hash::FxHashMap;
+use small_sort::SmallSort;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
@@ -326,7 +327,7 @@ fn in_order(lir: &Lir, webs: &Webs, is_const: &[bool]) -> Vec<(LiveRange, V, boo
         order[*at as usize] = (s, v, temporary);
         *at += 1;
     });
-    order.chunk_by_mut(|a, b| a.0.lo == b.0.lo).for_each(|together| together.sort_unstable());
+    order.chunk_by_mut(|a, b| a.0.lo == b.0.lo).for_each(|together| together.small_sort());
     order
 }
 

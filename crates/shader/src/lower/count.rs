@@ -15,6 +15,7 @@ use crate::interface::interpolated;
 use crate::ir::{Input, Inst, Shader, Term, Value, ValueData};
 use crate::options::Result;
 use crate::trees::Ancestors;
+use small_sort::SmallSort;
 use std::collections::HashSet;
 
 /// Counters by place.
@@ -143,7 +144,7 @@ impl Lowering<'_> {
             _ => None,
         };
         let mut all: Vec<u16> = self.shader.values.iter().zip(needed).filter_map(location).collect();
-        all.sort_unstable();
+        all.small_sort();
         all.dedup();
         all
     }
@@ -163,9 +164,9 @@ impl Lowering<'_> {
         }
         // Of several marks in one block (merged blocks, lines) the first in its order.
         let mut firsts = of_origin.clone();
-        firsts.sort_by_key(|o| o.0);
+        firsts.small_sort_by_key(|o| o.0);
         firsts.dedup_by_key(|o| o.0);
-        of_origin.sort_unstable();
+        of_origin.small_sort();
         let stretches = self.stretches(&firsts, parts);
         profile.once = vec![Cost::FREE; profile.mark_count as usize];
         for s in &stretches {
@@ -216,7 +217,7 @@ impl Lowering<'_> {
                 once.varying += 1;
             }
         }
-        plan.mark.sort_unstable();
+        plan.mark.small_sort();
         plan
     }
 

@@ -12,6 +12,7 @@ use super::lir::V;
 use crate::cfg::{Cfg, NONE};
 use crate::ir::{Inst, Term, Value};
 use crate::options::Result;
+use small_sort::SmallSort;
 
 #[derive(Clone, Copy, Debug)]
 pub struct Copy {
@@ -155,7 +156,7 @@ impl Lowering<'_> {
                 self.escape_copies(i, exits, &mut list);
             }
         }
-        list.sort_by_key(|c| c.edge);
+        list.small_sort_by_key(|c| c.edge);
         Ok(list)
     }
 
@@ -246,7 +247,7 @@ impl Lowering<'_> {
                     own = if own.0 == own.1 { (from, to) } else { (own.0, to) };
                 }
             }
-            extra.sort_unstable();
+            extra.small_sort();
             for (i, &(_, k)) in extra.iter().enumerate() {
                 ends[k] = at[p] + 1 + i as u32;
             }

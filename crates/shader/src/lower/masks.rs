@@ -7,6 +7,7 @@ use crate::cfg::{Dominated, NONE};
 use crate::options::Result;
 use crate::trees::MaxTree;
 use crate::work::Work;
+use small_sort::SmallSort;
 use std::cell::OnceCell;
 
 /// What planning asks of the blocks.
@@ -84,7 +85,7 @@ impl Control {
                 sources.push((self.pre_park[p], p as u32));
             }
         }
-        sources.sort_unstable();
+        sources.small_sort();
         let mut i = 0;
         while i < sources.len() {
             let t = sources[i].0;
@@ -110,7 +111,7 @@ impl Control {
                 self.clears.push((owner, self.wait[t as usize]));
             }
         }
-        self.clears.sort_unstable();
+        self.clears.small_sort();
         Ok(())
     }
 

@@ -9,6 +9,7 @@ use crate::cfg::NONE;
 use crate::ir::{Inst, Mem, Place, Value};
 use crate::isa::{self, Effect};
 use crate::options::Result;
+use small_sort::SmallSort;
 
 /// Bytes of a lane that one op reads.
 const MOST_BYTES: u32 = 16;
@@ -87,7 +88,7 @@ impl Lowering<'_> {
             loads.iter().filter(|v| **v != g.first).for_each(|v| self.absorbed[v.0 as usize] = true);
             self.merged.push((g.first, loads));
         }
-        self.merged.sort_unstable_by_key(|m| m.0.0);
+        self.merged.small_sort_by_key(|m| m.0.0);
     }
 
     /// What `v` has in common with loads that may become one op with it, and its offset. Loads whose lanes' addresses are known

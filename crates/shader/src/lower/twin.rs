@@ -7,6 +7,7 @@ use crate::bytecode::Code;
 use crate::ir::Value;
 use crate::isa;
 use crate::twins::{self, TWINS};
+use small_sort::SmallSort;
 
 /// Among how many ops before it an op looks for its twin; the first's operands are held that much longer.
 const NEAR: usize = 6;
@@ -61,7 +62,7 @@ impl Lowering<'_> {
                 }
             }
         }
-        self.twin_of.sort_unstable_by_key(|t| t.0.0);
+        self.twin_of.small_sort_by_key(|t| t.0.0);
     }
 
     /// Emits `v` and its twin, if it has one.

@@ -9,6 +9,7 @@ use crate::cfg::{Cfg, NONE};
 use crate::ir::{Bin, Inst, Place, Shader, Ty, Un, Value, ValueData, ValueFlags};
 use crate::lower::uniform::Uniformity;
 use crate::options::Result;
+use small_sort::SmallSort;
 
 const MOST_TERMS: usize = 8;
 /// Values looked at for one address, each as often as it is met.
@@ -192,7 +193,7 @@ impl Split<'_> {
         if !mixed && constant == 0 {
             return None;
         }
-        terms.sort_unstable();
+        terms.small_sort();
         let cut = terms.partition_point(|t| !t.varying);
         let uniform = self.sum(&terms[..cut]);
         let varying = self.sum(&terms[cut..]);

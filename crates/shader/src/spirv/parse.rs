@@ -1,6 +1,7 @@
 //! One pass over the words: instruction boundaries, ids, decorations, functions.
 
 use super::*;
+use small_sort::SmallSort;
 
 const MAGIC: u32 = 0x0723_0203;
 
@@ -137,10 +138,10 @@ pub(super) fn parse(mut words: Vec<u32>) -> Result<Module> {
     if groups {
         expand_groups(&mut m)?;
     }
-    m.decorations.sort_unstable_by_key(|d| (d.target, d.member, d.kind, d.at));
-    m.ext_sets.sort_unstable_by_key(|s| s.0);
+    m.decorations.small_sort_by_key(|d| (d.target, d.member, d.kind, d.at));
+    m.ext_sets.small_sort_by_key(|s| s.0);
     let words = &m.words;
-    m.names.sort_unstable_by_key(|at| (words[*at as usize + 1], *at));
+    m.names.small_sort_by_key(|at| (words[*at as usize + 1], *at));
     for d in &m.decorations {
         if let Some(f) = m.flags.get_mut(d.target as usize) {
             *f |= DECORATED;
@@ -159,7 +160,7 @@ pub(super) fn parse(mut words: Vec<u32>) -> Result<Module> {
 /// Copies the decorations of decoration groups to their targets.
 fn expand_groups(m: &mut Module) -> Result<()> {
     let mut extra = Vec::new();
-    m.decorations.sort_unstable_by_key(|d| (d.target, d.member, d.kind, d.at));
+    m.decorations.small_sort_by_key(|d| (d.target, d.member, d.kind, d.at));
     let mut at = 5;
     while at < m.words.len() {
         let i = m.inst(at as u32);

@@ -3,6 +3,7 @@
 
 use parking_lot::Mutex;
 use shader::bytecode::Program;
+use small_sort::SmallSort;
 use std::fs::File;
 use std::io::{Error, Write};
 use std::os::fd::AsRawFd;
@@ -39,7 +40,7 @@ pub type Function = (&'static str, usize, usize);
 pub fn functions(program: &Program, code: &[u8], all: impl FnOnce() -> Vec<Function>) {
     let Some(dump) = &*DUMP else { return };
     let mut all = all();
-    all.sort_unstable_by_key(|f| f.2);
+    all.small_sort_by_key(|f| f.2);
     let mut dump = dump.lock();
     for (i, (what, op, at)) in all.iter().enumerate() {
         let end = all.get(i + 1).map_or(code.len(), |f| f.2);

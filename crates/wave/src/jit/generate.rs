@@ -11,6 +11,7 @@ use crate::recording::{Node, Un};
 use crate::state::Kernel;
 use shader::bytecode::{Code, Op, Program, Reg};
 use shader::isa::code::extension_words;
+use small_sort::SmallSort;
 
 /// Fewer ops than that are as quick one by one.
 const FEWEST: usize = 2;
@@ -129,7 +130,7 @@ pub fn generate(
                 made.ops.extend((!own.is_empty()).then_some(own));
             });
         }
-        again.sort_unstable();
+        again.small_sort();
     }
     for body in region::loops(&liveness) {
         let Some(r) = region::build(program, &liveness, &body, narrow) else { continue };

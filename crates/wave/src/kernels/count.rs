@@ -113,26 +113,37 @@ pub fn same(st: &mut State, partial: Access) {
 #[inline(always)]
 pub unsafe fn run(st: &mut State, p: *const u32, k: u32, full: Access) {
     // SAFETY: the caller's.
-    let off = Bits(st.live).fold(0, |off, w| off | unsafe { *p.add(w * 16) }.wrapping_add(k));
-    // SAFETY: the caller's.
-    unsafe { run_known(st, p, k, full, off) };
+    unsafe { runs(st, p, k, full, 1) };
 }
 
-/// As [`run`]; `off`: bits of which the lowest six are 0 only if those of all places are.
+/// As [`run`], so many times, whole lines apart.
 ///
 /// # Safety
 /// As [`run`].
 #[inline(always)]
-pub unsafe fn run_known(st: &mut State, p: *const u32, k: u32, full: Access, off: u32) {
-    let warps = st.live.count_ones() as u64;
+pub unsafe fn runs(st: &mut State, p: *const u32, k: u32, full: Access, times: u64) {
+    // SAFETY: the caller's.
+    let off = Bits(st.live).fold(0, |off, w| off | unsafe { *p.add(w * 16) }.wrapping_add(k));
+    // SAFETY: the caller's.
+    unsafe { run_known(st, p, k, full, off, times) };
+}
+
+/// As [`runs`]; `off`: bits of which the lowest six are 0 only if those of all places are.
+///
+/// # Safety
+/// As [`run`].
+#[inline(always)]
+pub unsafe fn run_known(st: &mut State, p: *const u32, k: u32, full: Access, off: u32, times: u64) {
+    let warps = times * st.live.count_ones() as u64;
     if off & 63 == 0 {
         return add(st, full, warps);
     }
     // SAFETY: the caller's.
     let odd = Bits(st.live).filter(|w| unsafe { *p.add(w * 16) }.wrapping_add(k) & 63 != 0).count();
-    add(st, full, warps - odd as u64);
+    let odd = times * odd as u64;
+    add(st, full, warps - odd);
     // Two lines for 64 bytes.
-    st.count.row().lines.0[full as usize + 1] += 2 * odd as u64;
+    st.count.row().lines.0[full as usize + 1] += 2 * odd;
 }
 
 /// Accesses of which it would take long to tell the lines: counted where tracing is on.

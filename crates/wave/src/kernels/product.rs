@@ -5,7 +5,6 @@
 //! pairs in 16-bit halves, which is exact.
 
 use super::Registry;
-use super::mask::Bits;
 use crate::kernel;
 use crate::state::{At, State};
 use shader::bytecode::{Code, Op, PRODUCT_AT_ONCE, Reg, UNIT_BYTES};
@@ -49,16 +48,26 @@ impl Rows<'_> {
     }
 }
 
-/// Sums of some rows from row `first` on. Each is a variable of its own, which stays in a register for all of k.
+/// Sums of some rows from row `first` on. Each is a variable of its own, which stays in a register for all of k. Meanwhile the
+/// matrices `ahead` of the next product come nearer.
 macro_rules! sums {
-    ($s:ident, $x:ident, $at_once:ident, $half:ident, $first:expr, $all:ident, [$($i:literal $sum:ident $row:ident),*]) => {{
+    (@step $s:ident, $x:ident, $next:ident $ahead:tt, $k:expr, [$($sum:ident $row:ident),*]) => {{
+        let k = $k;
+        ahead!($next, k, $ahead);
+        let row = $s.fload($x.right(k));
+        $($sum = $s.fma($s.fsplat(*$row.add(k)), row, $sum);)*
+    }};
+    ($s:ident, $x:ident, $next:ident $ahead:tt, $at_once:ident, $half:ident, $first:expr, $all:ident, [$($i:literal $sum:ident $row:ident),*]) => {{
         // SAFETY (all): the rows are a live warp's; k is one of its lanes.
         unsafe {
             $(let $row = $x.left($first + $i).cast::<f32>();
             let mut $sum = $s.fload($x.sum($first + $i));)*
-            for k in 0..ROWS {
-                let row = $s.fload($x.right(k));
-                $($sum = $s.fma($s.fsplat(*$row.add(k)), row, $sum);)*
+            // Four steps a turn: a loop's own instructions would take the place of products.
+            for first in (0..ROWS).step_by(4) {
+                sums!(@step $s, $x, $next $ahead, first, [$($sum $row),*]);
+                sums!(@step $s, $x, $next $ahead, first + 1, [$($sum $row),*]);
+                sums!(@step $s, $x, $next $ahead, first + 2, [$($sum $row),*]);
+                sums!(@step $s, $x, $next $ahead, first + 3, [$($sum $row),*]);
             }
             if $half {
                 $($sum = $s.f16_to_f($s.f_to_f16($sum));)*
@@ -72,27 +81,34 @@ macro_rules! sums {
     }};
 }
 
+/// Asks for row k of some matrices.
+macro_rules! ahead {
+    ($next:ident, $k:ident, [$($matrix:literal),*]) => {
+        $(simd::prefetch($next.row($matrix, $k));)*
+    };
+}
+
 /// # Safety
-/// The rows are a live warp's.
+/// The rows are a live warp's. `next`: those of the product after it.
 #[inline(always)]
-unsafe fn floats<S: Simd>(s: S, x: &Rows, at_once: bool, half: bool) {
+unsafe fn floats<S: Simd>(s: S, x: &Rows, next: &Rows, at_once: bool, half: bool) {
     let mut all = [const { MaybeUninit::<S::F>::uninit() }; ROWS];
     // As many rows together as registers hold: a step waits for the one before.
     if S::ONE_VECTOR {
-        for first in [0, 8] {
-            sums!(s, x, at_once, half, first, all, [0 s0 r0, 1 s1 r1, 2 s2 r2, 3 s3 r3, 4 s4 r4, 5 s5 r5, 6 s6 r6, 7 s7 r7]);
-        }
+        sums!(s, x, next [3], at_once, half, 0, all, [0 s0 r0, 1 s1 r1, 2 s2 r2, 3 s3 r3, 4 s4 r4, 5 s5 r5, 6 s6 r6, 7 s7 r7]);
+        sums!(s, x, next [1, 2], at_once, half, 8, all, [0 s0 r0, 1 s1 r1, 2 s2 r2, 3 s3 r3, 4 s4 r4, 5 s5 r5, 6 s6 r6, 7 s7 r7]);
     } else {
-        for first in [0, 4, 8, 12] {
-            sums!(s, x, at_once, half, first, all, [0 s0 r0, 1 s1 r1, 2 s2 r2, 3 s3 r3]);
-        }
+        sums!(s, x, next [3], at_once, half, 0, all, [0 s0 r0, 1 s1 r1, 2 s2 r2, 3 s3 r3]);
+        sums!(s, x, next [1], at_once, half, 4, all, [0 s0 r0, 1 s1 r1, 2 s2 r2, 3 s3 r3]);
+        sums!(s, x, next [2], at_once, half, 8, all, [0 s0 r0, 1 s1 r1, 2 s2 r2, 3 s3 r3]);
+        sums!(s, x, next [], at_once, half, 12, all, [0 s0 r0, 1 s1 r1, 2 s2 r2, 3 s3 r3]);
     }
     if at_once {
         return;
     }
-    for (i, row) in all.into_iter().enumerate() {
+    for (i, row) in all.iter().enumerate() {
         // SAFETY: the caller's; all have been written.
-        unsafe { s.fstore(x.to(i), row.assume_init()) };
+        unsafe { s.fstore(x.to(i), row.assume_init_read()) };
     }
 }
 
@@ -170,9 +186,9 @@ unsafe fn bytes<S: Simd>(s: S, x: &Rows, signs: [bool; 2]) {
     for first in [0, 4, 8, 12] {
         byte_sums!(s, x, left, right, first, all, [0 s0, 1 s1, 2 s2, 3 s3]);
     }
-    for (i, row) in all.into_iter().enumerate() {
+    for (i, row) in all.iter().enumerate() {
         // SAFETY: the caller's; all have been written.
-        unsafe { s.istore(x.to(i), row.assume_init()) };
+        unsafe { s.istore(x.to(i), row.assume_init_read()) };
     }
 }
 
@@ -239,9 +255,9 @@ mod vnni {
                 };
             }
         }
-        for (i, row) in all.into_iter().enumerate() {
+        for (i, row) in all.iter().enumerate() {
             // SAFETY: the caller's.
-            unsafe { _mm512_storeu_si512(x.to(i).cast(), row) };
+            unsafe { _mm512_storeu_si512(x.to(i).cast(), *row) };
         }
     }
 }
@@ -249,7 +265,7 @@ mod vnni {
 /// # Safety
 /// The rows are a live warp's.
 #[inline(always)]
-unsafe fn warp<S: Simd>(s: S, kind: Product, at_once: bool, x: &Rows) {
+unsafe fn warp<S: Simd>(s: S, kind: Product, at_once: bool, x: &Rows, next: &Rows) {
     // SAFETY (all): the caller's; of the CPU just asked.
     if !kind.is_float() {
         #[cfg(target_arch = "x86_64")]
@@ -258,7 +274,7 @@ unsafe fn warp<S: Simd>(s: S, kind: Product, at_once: bool, x: &Rows) {
         }
         return unsafe { bytes(s, x, kind.signs()) };
     }
-    unsafe { floats(s, x, at_once, kind == Product::F16) }
+    unsafe { floats(s, x, next, at_once, kind == Product::F16) }
 }
 
 /// A warp of which some lanes do not execute: what they have of the left and the right matrix counts as 0.
@@ -280,7 +296,7 @@ unsafe fn masked<S: Simd>(s: S, kind: Product, x: &Rows, lanes: u16) {
     let mine = Rows { base: (&raw mut own).cast(), at: &OWN };
     // SAFETY: rows of our own; the caller's.
     unsafe {
-        warp(s, kind, false, &mine);
+        warp(s, kind, false, &mine, &mine);
         for (i, row) in own.0[0].iter().enumerate() {
             *x.to(i).cast::<[u32; 16]>() = *row;
         }
@@ -329,7 +345,7 @@ impl Step {
     /// # Safety
     /// The step is the op's at `op`, the warp is live.
     #[inline(always)]
-    unsafe fn run<S: Simd>(&self, s: S, st: &State, op: At, w: usize) {
+    unsafe fn run<S: Simd>(&self, s: S, st: &State, op: At, w: usize, next: &Rows) {
         let lanes = st.exec[w];
         if self.uniform || lanes != 0xFFFF {
             // SAFETY: the caller's.
@@ -337,7 +353,7 @@ impl Step {
         }
         let x = Rows { base: st.regs.wrapping_add(w * UNIT_BYTES), at: &self.places };
         // SAFETY: the caller's; the op's registers.
-        unsafe { warp(s, self.kind, self.at_once, &x) };
+        unsafe { warp(s, self.kind, self.at_once, &x, next) };
     }
 
     /// Of a warp of which some lanes do not execute, or with registers that are the same for all warps.
@@ -371,10 +387,18 @@ fn run<S: Simd>(s: S, st: &mut State, op: At) -> *const Op {
         // SAFETY: an op follows.
         next = unsafe { At::new(next.after(4 * ROWS)) };
     }
-    for w in Bits(st.live) {
-        for (step, op) in steps[..n].iter().zip(ops) {
+    let mut rest = st.live;
+    while rest != 0 {
+        let w = rest.trailing_zeros() as usize & 15;
+        rest &= rest - 1;
+        for (i, op) in ops[..n].iter().enumerate() {
+            let (after, of) = if i + 1 < n { (i + 1, w) } else { (0, rest.trailing_zeros() as usize & 15) };
             // SAFETY: so many have been written; a live warp.
-            unsafe { step.assume_init_ref().run(s, st, op, w) };
+            unsafe {
+                let base = st.regs.wrapping_add(of * UNIT_BYTES);
+                let next = Rows { base, at: &steps[after].assume_init_ref().places };
+                steps[i].assume_init_ref().run(s, st, *op, w, &next);
+            }
         }
     }
     next.ptr()

@@ -3,6 +3,7 @@
 
 use super::body::Item;
 use crate::recording::{Id, Node};
+use small_sort::SmallSort;
 
 /// Vectors that are needed at one time.
 pub fn pressure(nodes: &[Node], items: &[Item]) -> usize {
@@ -70,7 +71,7 @@ pub fn order(nodes: &[Node], items: &mut Vec<Item>, room: usize) {
             open.push((id, true));
             // What takes most comes first.
             let mut of: Vec<Id> = nodes[id as usize].operands().filter(|x| left[*x as usize]).collect();
-            of.sort_by_key(|x| takes[*x as usize]);
+            of.small_sort_by_key(|x| takes[*x as usize]);
             open.extend(of.into_iter().map(|x| (x, false)));
         }
         ordered.push(*item);

@@ -12,6 +12,7 @@ use crate::kernels::mask_steps;
 use crate::recording::{Id, Kind, Node};
 use shader::bytecode::{Code, Program, Reg};
 use shader::isa::code::extension_words;
+use small_sort::SmallSort;
 
 /// Where a block goes on.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -160,7 +161,7 @@ pub fn loops(l: &Liveness) -> Vec<Vec<usize>> {
             left.extend(&preds[b]);
         }
         if fits {
-            body.sort_unstable();
+            body.small_sort();
             all.push(body);
         }
     }
@@ -387,6 +388,6 @@ fn overlap(region: &Loop) -> bool {
             }
         }
     }
-    all.sort_unstable();
+    all.small_sort();
     all.windows(2).any(|w| w[1].0 < w[0].1)
 }

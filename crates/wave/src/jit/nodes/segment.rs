@@ -11,6 +11,7 @@ use super::region::Check;
 use crate::recording::{Id, Kind, Node};
 use shader::bytecode::{Op, Reg};
 use shader::isa::code::extension_words;
+use small_sort::SmallSort;
 use std::ops::Range;
 
 pub struct Segment {
@@ -135,7 +136,7 @@ impl Builder {
         // Of an op that was not taken on, some may be no nodes.
         let mut kept: Vec<Id> =
             self.kept.into_iter().filter(|id| needed.get(*id as usize) == Some(&true)).collect();
-        kept.sort_unstable();
+        kept.small_sort();
         let given = (0..nodes.len()).filter(|id| needed[*id]).map(|id| nodes[id]);
         super::order::order(&nodes, &mut each, ROOM[self.tape.narrow as usize]);
         if overlap(self.warps, &nodes, given, once.iter().chain(&each)) {

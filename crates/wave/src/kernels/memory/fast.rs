@@ -93,7 +93,7 @@ unsafe fn load<L: Steps, R: Regions>(l: L, st: &mut State, o: At, regions: R, x:
             });
             if o.d != o.a {
                 // SAFETY: the live warps' offsets; the result is another register.
-                unsafe { count::run_known(st, p, k.wrapping_add(lead), Access::ReadFull, off | lead) };
+                unsafe { count::run_known(st, p, k.wrapping_add(lead), Access::ReadFull, off | lead, 1) };
             }
         }
         shape if shape & SHAPE_SAME != 0 => {
@@ -151,7 +151,7 @@ unsafe fn store<L: Steps, R: Regions>(l: L, st: &mut State, o: At, regions: R, x
             }
         });
         // SAFETY: the live warps' offsets.
-        unsafe { count::run_known(st, p, k.wrapping_add(lead), Access::WriteFull, off | lead) };
+        unsafe { count::run_known(st, p, k.wrapping_add(lead), Access::WriteFull, off | lead, 1) };
         return;
     }
     count::unknown(st, AccessKind::Write);

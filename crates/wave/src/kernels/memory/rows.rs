@@ -13,7 +13,7 @@ use crate::kernels::forms::{call_kernel, kernels};
 use crate::kernels::mask::{self, Bits, is_full};
 use crate::kernels::regs::{dst32, src32, src64};
 use crate::state::{At, State};
-use shader::bytecode::{Op, Reg, SHAPE_RUN, mem_bits, mem_of};
+use shader::bytecode::{Op, Reg, SHAPE_RUN, UNIT_BYTES, mem_bits, mem_of};
 use shader::ir::Mem;
 use shader::isa::code::ROWS;
 use simd::Steps;
@@ -28,9 +28,11 @@ fn stride(st: &State, op: At, w: usize) -> u32 {
 }
 
 /// The warps' registers of each row.
+#[inline(always)]
 fn registers(op: At) -> [Reg; ROWS] {
+    // Extension words are registers in a row ([`At::value`]).
     // SAFETY: the op has so many values.
-    std::array::from_fn(|i| unsafe { op.value(ROWS, i) })
+    unsafe { *op.on(1).cast() }
 }
 
 /// Row by row: `step` does the op of one row for the live warps, and says where to go on; null: the wave has stopped.
@@ -111,9 +113,13 @@ impl Run {
         at.wrapping_add(self.k).wrapping_add(self.stride.wrapping_mul(i as u32)) as u64
     }
     /// Counts as the ops of single rows do.
-    fn count(self, st: &mut State, op: At, first: Extent) {
+    fn count(self, st: &mut State, op: At, first: Extent, rows: usize) {
         let (full, kind) = access(op);
         let lead = count::begin(st, &first) as u32 & 63;
+        if mem_of(op.e) == Mem::B32 && self.stride & 63 == 0 {
+            // SAFETY: the live warps' offsets, which nobody changes meanwhile.
+            return unsafe { count::runs(st, self.p, self.k.wrapping_add(lead), full, rows as u64) };
+        }
         for (i, d) in registers(op).into_iter().enumerate() {
             if d.is_none() {
                 continue;
@@ -129,33 +135,58 @@ impl Run {
     }
 }
 
-/// One warp's rows from memory.
-///
-/// # Safety
-/// They lie at `from` and on; the registers are the op's.
-#[inline(always)]
-unsafe fn load_rows<L: Steps>(
-    l: L,
-    st: &State,
-    d: &[Reg; ROWS],
-    mem: Mem,
-    w: usize,
-    from: *const u8,
-    stride: u32,
-) {
-    for (i, d) in d.iter().enumerate() {
-        if d.is_none() {
-            continue;
+/// Where one row goes and comes from: bytes from the first warp's registers, and from the matrix's begin in memory.
+#[derive(Clone, Copy, Default)]
+struct Way {
+    to: u32,
+    from: u32,
+}
+
+/// The rows that something reads.
+struct Ways {
+    all: [Way; ROWS],
+    rows: usize,
+    /// All their registers are the warps' own; else [`Ways::load`] is not for them.
+    varying: bool,
+}
+
+impl Ways {
+    #[inline(always)]
+    fn of(op: At, stride: u32) -> Ways {
+        let mut it = Ways { all: [Way::default(); ROWS], rows: 0, varying: true };
+        for (i, d) in registers(op).into_iter().enumerate() {
+            let to = (d.unit() * UNIT_BYTES) as u32;
+            it.all[it.rows] = Way { to, from: stride.wrapping_mul(i as u32) };
+            it.rows += !d.is_none() as usize;
+            it.varying &= d.is_none() || !d.is_uniform();
         }
-        let (to, from) = (dst32(st, *d, w), from.wrapping_add(i * stride as usize));
-        // SAFETY: the caller's.
-        unsafe {
-            match mem {
-                Mem::U8 => l.istore(to.cast(), l.iwiden8(from)),
-                Mem::U16 => l.istore(to.cast(), l.iwiden16(from)),
-                Mem::F16 => l.fstore(to.cast(), l.fload16(from)),
-                _ => l.copy64(to.cast(), from),
-            }
+        it
+    }
+
+    /// One warp's rows from memory.
+    ///
+    /// # Safety
+    /// They lie at `from` and on; the registers are the op's, and varying.
+    #[inline(always)]
+    unsafe fn load<L: Steps>(&self, l: L, st: &State, mem: Mem, w: usize, from: *const u8) {
+        let base = st.regs.wrapping_add(w * UNIT_BYTES);
+        // No closures: they would be code for any CPU.
+        macro_rules! each {
+            (|$to:ident, $from:ident| $one:expr) => {
+                for way in &self.all[..self.rows] {
+                    let ($to, $from) = (base.wrapping_add(way.to as usize), from.wrapping_add(way.from as usize));
+                    // The next matrix lies beside this one as a rule, in lines that no prefetcher of a CPU expects.
+                    simd::prefetch($from.wrapping_add(64));
+                    // SAFETY: the caller's.
+                    unsafe { $one };
+                }
+            };
+        }
+        match mem {
+            Mem::U8 => each!(|to, from| l.istore(to, l.iwiden8(from))),
+            Mem::U16 => each!(|to, from| l.istore(to, l.iwiden16(from))),
+            Mem::F16 => each!(|to, from| l.fstore(to, l.fload16(from))),
+            _ => each!(|to, from| l.copy64(to, from)),
         }
     }
 }
@@ -226,15 +257,15 @@ unsafe fn store_some(st: &State, v: Reg, mem: Mem, r: Extent, w: usize, i: usize
 /// `x` is what [`Run::of`] said of the op.
 #[inline(always)]
 unsafe fn load<L: Steps, R: Regions>(l: L, st: &mut State, op: At, regions: R, x: Run) -> *const Op {
-    x.count(st, op, regions.of(st, 0));
-    let (d, mem) = (registers(op), mem_of(op.e));
+    let (ways, mem) = (Ways::of(op, x.stride), mem_of(op.e));
+    x.count(st, op, regions.of(st, 0), ways.rows);
     for w in Bits(st.live) {
         let r = regions.of(st, w);
         // SAFETY: the op's registers, a live warp; within the region where it is said so.
         unsafe {
             match x.within(r, w, mem.bytes()) {
-                Some(from) => load_rows(l, st, &d, mem, w, from, x.stride),
-                None => load_some(st, &d, mem, r, w, x),
+                Some(from) if ways.varying => ways.load(l, st, mem, w, from),
+                _ => load_some(st, &registers(op), mem, r, w, x),
             }
         }
     }
@@ -245,7 +276,8 @@ unsafe fn load<L: Steps, R: Regions>(l: L, st: &mut State, op: At, regions: R, x
 /// As [`load`].
 #[inline(always)]
 unsafe fn store<L: Steps, R: Regions>(l: L, st: &mut State, op: At, regions: R, x: Run) -> *const Op {
-    x.count(st, op, regions.of(st, 0));
+    let rows = registers(op).iter().filter(|v| !v.is_none()).count();
+    x.count(st, op, regions.of(st, 0), rows);
     let mem = mem_of(op.e);
     let mut to = [None; 16];
     for w in Bits(st.live) {
@@ -345,14 +377,15 @@ fn st_rows_shared<L: Steps>(l: L, st: &mut State, op: At) -> *const Op {
 
 #[inline(always)]
 fn ld_rows_global<L: Steps>(l: L, st: &mut State, op: At) -> *const Op {
-    let Some((all, stride)) = plain_addresses(st, op) else {
+    let known = plain_addresses(st, op).map(|(all, stride)| (all, Ways::of(op, stride)));
+    let Some((all, ways)) = known.filter(|k| k.1.varying) else {
         return one_by_one(st, op, |st, row| call_kernel!(l, ld_global, st, row));
     };
-    let (d, mem) = (registers(op), mem_of(op.e));
-    d.iter().filter(|d| !d.is_none()).for_each(|_| count::unknown(st, access(op).1));
+    let mem = mem_of(op.e);
+    (0..ways.rows).for_each(|_| count::unknown(st, access(op).1));
     for w in Bits(st.live) {
         // SAFETY: the op's registers, a live warp; the rows are device memory.
-        unsafe { load_rows(l, st, &d, mem, w, all[w & 15], stride) };
+        unsafe { ways.load(l, st, mem, w, all[w & 15]) };
     }
     op.after(ROWS)
 }
