@@ -26,7 +26,7 @@ use std::process::ExitCode;
 #[derive(Parser)]
 pub struct Args {
     /// Only these (comma-separated): the name of a kernel, a picture or a launch row, or one of the groups `kernels`, `pictures`, `launch`
-    /// (thousands of small draws, copies, passes and others), `rays` (ray tracing, and builds of acceleration structures), `first` (first
+    /// (thousands of small draws, copies, passes and others), `products` (of cooperative matrices), `rays` (ray tracing, and builds of acceleration structures), `first` (first
     /// frames and traces of new pipelines) and `memory` (the peak of a large multisampled pass).
     #[arg(long, value_delimiter = ',')]
     only: Vec<String>,
@@ -144,6 +144,7 @@ pub struct Chosen {
     pub kernels: Vec<&'static client::kernels::Spec>,
     pub pictures: Vec<&'static client::pictures::Spec>,
     pub launch: Vec<&'static client::launch::Spec>,
+    pub products: Vec<&'static client::products::Spec>,
     pub rays: Vec<&'static client::rays::Spec>,
     pub first_frames: bool,
     pub first_traces: bool,
@@ -165,10 +166,11 @@ impl Chosen {
     fn new(only: &[String]) -> client::Result<Self> {
         let wanted = |names: &[&str]| only.is_empty() || only.iter().any(|o| names.contains(&o.as_str()));
         let known = |o: &String| {
-            ["kernels", "pictures", "launch", "rays", "first", "memory"].contains(&o.as_str())
+            ["kernels", "pictures", "launch", "products", "rays", "first", "memory"].contains(&o.as_str())
                 || client::kernels::find(o).is_some()
                 || client::pictures::find(o).is_ok()
                 || client::launch::find(o).is_some()
+                || client::products::find(o).is_some()
                 || client::rays::find(o).is_some()
         };
         if let Some(unknown) = only.iter().find(|o| !known(o)) {
@@ -178,6 +180,7 @@ impl Chosen {
             kernels: client::kernels::KERNELS.iter().filter(|k| wanted(&["kernels", k.name])).collect(),
             pictures: client::pictures::PICTURES.iter().filter(|p| wanted(&["pictures", p.name])).collect(),
             launch: client::launch::ROWS.iter().filter(|r| wanted(&["launch", r.name])).collect(),
+            products: client::products::ROWS.iter().filter(|r| wanted(&["products", r.name])).collect(),
             rays: client::rays::ROWS.iter().filter(|r| wanted(&["rays", r.name])).collect(),
             first_frames: wanted(&["first"]),
             first_traces: wanted(&["first", "rays"]),
@@ -228,7 +231,7 @@ mod tests {
     fn names_choose_kernels_and_pictures() {
         let all = Chosen::new(&[]).unwrap();
         assert_eq!((all.kernels.len(), all.pictures.len()), (10, 13));
-        assert_eq!((all.launch.len(), all.rays.len()), (11, 10));
+        assert_eq!((all.launch.len(), all.products.len(), all.rays.len()), (11, 8, 10));
         assert!(all.first_frames && all.first_traces && all.memory);
         let some = Chosen::new(&["med".into(), "tri".into(), "memory".into()]).unwrap();
         assert_eq!((some.kernels.len(), some.pictures.len()), (1, 1));

@@ -72,6 +72,8 @@ pub enum What {
     Matrix,
     /// Small things by thousands: the time of one.
     Launch,
+    /// Products of cooperative matrices.
+    Products,
     /// Rays, and builds of structures.
     Rays,
 }
@@ -171,6 +173,9 @@ impl Bench<'_> {
             if !self.chosen.launch.is_empty() && !self.args.no_run {
                 show(self.launches(t));
             }
+            if !self.chosen.products.is_empty() && !self.args.no_run {
+                show(self.products(t));
+            }
             if !self.chosen.rays.is_empty() && !self.args.no_run {
                 show(crate::rays::section(self, t));
             }
@@ -244,6 +249,19 @@ impl Bench<'_> {
             rows: self.rounds(threads, self.chosen.launch.iter().map(request)),
             threads,
         }
+    }
+
+    fn products(&self, threads: Threads) -> Section {
+        let budget_ms = self.args.budget_ms;
+        let request = |r: &&'static client::products::Spec| {
+            (r.name, Request::Product { row: r.name.into(), budget_ms })
+        };
+        let mut rows = self.rounds(threads, self.chosen.products.iter().map(request));
+        for row in &mut rows {
+            row.work = Some((client::products::work(client::products::SIZE), "G/s"));
+        }
+        let title = format!("products of cooperative matrices, {}", words(threads));
+        Section { what: What::Products, title, clock: clock(threads), rows, threads }
     }
 
     /// Asks every driver each request in turn, round by round; a driver's child lives on until a request fails.

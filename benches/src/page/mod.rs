@@ -90,8 +90,8 @@ fn ratio(row: &Row, own: &str, peer: &str, threads: Threads) -> Option<(f64, f64
 
 fn table(o: &mut String, s: &Section, names: &[String], targets: &Targets, missed: &mut Vec<String>) {
     // What is asked is asked of the run itself, on one thread.
-    let asked_here =
-        s.threads == ONE && matches!(s.what, What::Run | What::Net | What::Launch | What::Rays | What::First);
+    let asked_here = s.threads == ONE
+        && matches!(s.what, What::Run | What::Net | What::Launch | What::Products | What::Rays | What::First);
     let _ = writeln!(o, "\n## {}\n", s.title);
     let _ = write!(o, "| | {} |", names[0]);
     for name in &names[1..] {
@@ -200,6 +200,7 @@ mod tests {
                 let known = client::kernels::find(row).is_some()
                     || client::pictures::find(row).is_ok()
                     || client::launch::find(row).is_some()
+                    || client::products::find(row).is_some()
                     || client::rays::find(row).is_some()
                     || client::rays::FIRST.contains(&row.as_str());
                 assert!(known, "{driver}: {row}");

@@ -19,6 +19,7 @@ pub mod matrix;
 pub mod measure;
 pub mod optical_flow;
 pub mod pictures;
+pub mod products;
 pub mod raster;
 pub mod rays;
 mod scratch;

@@ -7,6 +7,7 @@ use crate::launch;
 use crate::matrix::{self, Group};
 use crate::measure::Moment;
 use crate::pictures;
+use crate::products;
 use crate::rays;
 use crate::{Buffer, Context, Error, Kernel};
 use serde::{Deserialize, Serialize};
@@ -44,6 +45,8 @@ pub enum Request {
     Matrix { group: Group, row: String, budget_ms: u64 },
     /// Repeat a row of [`rays`](crate::rays) for about so many milliseconds.
     Rays { row: String, budget_ms: u64 },
+    /// Repeat a row of [`products`](crate::products) for about so many milliseconds.
+    Product { row: String, budget_ms: u64 },
     /// Create a pipeline and trace rays with it. Meaningful once per pipeline and process.
     FirstTrace { name: String, seed: u64 },
     /// Something that only this program's child knows.
@@ -61,7 +64,7 @@ pub enum Answer {
         /// Its extensions.
         extensions: Vec<String>,
     },
-    /// Seconds per dispatch (Time, Empty), per thing of a row (Launch), per million things of a row (Rays), per picture, net of clear if not whole (Picture), or for the whole (Create, FirstFrame, FirstTrace).
+    /// Seconds per dispatch (Time, Empty, Product), per thing of a row (Launch), per million things of a row (Rays), per picture, net of clear if not whole (Picture), or for the whole (Create, FirstFrame, FirstTrace).
     Span {
         wall: f64,
         cpu: f64,
@@ -117,6 +120,7 @@ struct State {
     matrix: Option<matrix::Ready>,
     launch: Option<launch::Ready>,
     rays: Option<rays::Ready>,
+    product: Option<products::Ready>,
 }
 
 /// A kernel that is set up, kept from round to round.
@@ -243,6 +247,20 @@ fn answer(context: &Rc<Context>, state: &mut State, request: Request) -> crate::
                 state.rays = Some(rays::Ready::new(context)?);
             }
             let span = state.rays.as_mut().expect("set up above").time(spec, budget_ms)?;
+            Ok(Answer::Span { wall: span.wall, cpu: span.cpu })
+        }
+        Request::Product { row, budget_ms } => {
+            if state.product.as_ref().is_none_or(|p| p.spec.name != row) {
+                *state = State::default();
+                let spec = products::find(&row).ok_or_else(|| Error(format!("no row is called {row}")))?;
+                let ready = products::Ready::new(&products::open()?, spec, Default::default())?;
+                ready.time(0)?; // compiled, and pages touched
+                match ready.wrong() {
+                    0 => state.product = Some(ready),
+                    n => return Err(Error(format!("{n} elements are wrong"))),
+                }
+            }
+            let (span, _) = state.product.as_ref().expect("set up above").time(budget_ms)?;
             Ok(Answer::Span { wall: span.wall, cpu: span.cpu })
         }
         Request::FirstTrace { name, seed } => {
