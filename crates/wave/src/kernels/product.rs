@@ -5,6 +5,7 @@
 //! pairs in 16-bit halves, which is exact.
 
 use super::Registry;
+use super::mask::Bits;
 use crate::kernel;
 use crate::state::{At, State};
 use shader::bytecode::{Code, Op, PRODUCT_AT_ONCE, Reg, UNIT_BYTES};
@@ -48,26 +49,16 @@ impl Rows<'_> {
     }
 }
 
-/// Sums of some rows from row `first` on. Each is a variable of its own, which stays in a register for all of k. Meanwhile the
-/// matrices `ahead` of the next product come nearer.
+/// Sums of some rows from row `first` on. Each is a variable of its own, which stays in a register for all of k.
 macro_rules! sums {
-    (@step $s:ident, $x:ident, $next:ident $ahead:tt, $k:expr, [$($sum:ident $row:ident),*]) => {{
-        let k = $k;
-        ahead!($next, k, $ahead);
-        let row = $s.fload($x.right(k));
-        $($sum = $s.fma($s.fsplat(*$row.add(k)), row, $sum);)*
-    }};
-    ($s:ident, $x:ident, $next:ident $ahead:tt, $at_once:ident, $half:ident, $first:expr, $all:ident, [$($i:literal $sum:ident $row:ident),*]) => {{
+    ($s:ident, $x:ident, $at_once:ident, $half:ident, $first:expr, $all:ident, [$($i:literal $sum:ident $row:ident),*]) => {{
         // SAFETY (all): the rows are a live warp's; k is one of its lanes.
         unsafe {
             $(let $row = $x.left($first + $i).cast::<f32>();
             let mut $sum = $s.fload($x.sum($first + $i));)*
-            // Four steps a turn: a loop's own instructions would take the place of products.
-            for first in (0..ROWS).step_by(4) {
-                sums!(@step $s, $x, $next $ahead, first, [$($sum $row),*]);
-                sums!(@step $s, $x, $next $ahead, first + 1, [$($sum $row),*]);
-                sums!(@step $s, $x, $next $ahead, first + 2, [$($sum $row),*]);
-                sums!(@step $s, $x, $next $ahead, first + 3, [$($sum $row),*]);
+            for k in 0..ROWS {
+                let row = $s.fload($x.right(k));
+                $($sum = $s.fma($s.fsplat(*$row.add(k)), row, $sum);)*
             }
             if $half {
                 $($sum = $s.f16_to_f($s.f_to_f16($sum));)*
@@ -81,27 +72,20 @@ macro_rules! sums {
     }};
 }
 
-/// Asks for row k of some matrices.
-macro_rules! ahead {
-    ($next:ident, $k:ident, [$($matrix:literal),*]) => {
-        $(simd::prefetch($next.row($matrix, $k));)*
-    };
-}
-
 /// # Safety
-/// The rows are a live warp's. `next`: those of the product after it.
+/// The rows are a live warp's.
 #[inline(always)]
-unsafe fn floats<S: Simd>(s: S, x: &Rows, next: &Rows, at_once: bool, half: bool) {
+unsafe fn floats<S: Simd>(s: S, x: &Rows, at_once: bool, half: bool) {
     let mut all = [const { MaybeUninit::<S::F>::uninit() }; ROWS];
     // As many rows together as registers hold: a step waits for the one before.
     if S::ONE_VECTOR {
-        sums!(s, x, next [3], at_once, half, 0, all, [0 s0 r0, 1 s1 r1, 2 s2 r2, 3 s3 r3, 4 s4 r4, 5 s5 r5, 6 s6 r6, 7 s7 r7]);
-        sums!(s, x, next [1, 2], at_once, half, 8, all, [0 s0 r0, 1 s1 r1, 2 s2 r2, 3 s3 r3, 4 s4 r4, 5 s5 r5, 6 s6 r6, 7 s7 r7]);
+        for first in [0, 8] {
+            sums!(s, x, at_once, half, first, all, [0 s0 r0, 1 s1 r1, 2 s2 r2, 3 s3 r3, 4 s4 r4, 5 s5 r5, 6 s6 r6, 7 s7 r7]);
+        }
     } else {
-        sums!(s, x, next [3], at_once, half, 0, all, [0 s0 r0, 1 s1 r1, 2 s2 r2, 3 s3 r3]);
-        sums!(s, x, next [1], at_once, half, 4, all, [0 s0 r0, 1 s1 r1, 2 s2 r2, 3 s3 r3]);
-        sums!(s, x, next [2], at_once, half, 8, all, [0 s0 r0, 1 s1 r1, 2 s2 r2, 3 s3 r3]);
-        sums!(s, x, next [], at_once, half, 12, all, [0 s0 r0, 1 s1 r1, 2 s2 r2, 3 s3 r3]);
+        for first in [0, 4, 8, 12] {
+            sums!(s, x, at_once, half, first, all, [0 s0 r0, 1 s1 r1, 2 s2 r2, 3 s3 r3]);
+        }
     }
     if at_once {
         return;
@@ -265,7 +249,7 @@ mod vnni {
 /// # Safety
 /// The rows are a live warp's.
 #[inline(always)]
-unsafe fn warp<S: Simd>(s: S, kind: Product, at_once: bool, x: &Rows, next: &Rows) {
+unsafe fn warp<S: Simd>(s: S, kind: Product, at_once: bool, x: &Rows) {
     // SAFETY (all): the caller's; of the CPU just asked.
     if !kind.is_float() {
         #[cfg(target_arch = "x86_64")]
@@ -274,7 +258,7 @@ unsafe fn warp<S: Simd>(s: S, kind: Product, at_once: bool, x: &Rows, next: &Row
         }
         return unsafe { bytes(s, x, kind.signs()) };
     }
-    unsafe { floats(s, x, next, at_once, kind == Product::F16) }
+    unsafe { floats(s, x, at_once, kind == Product::F16) }
 }
 
 /// A warp of which some lanes do not execute: what they have of the left and the right matrix counts as 0.
@@ -296,7 +280,7 @@ unsafe fn masked<S: Simd>(s: S, kind: Product, x: &Rows, lanes: u16) {
     let mine = Rows { base: (&raw mut own).cast(), at: &OWN };
     // SAFETY: rows of our own; the caller's.
     unsafe {
-        warp(s, kind, false, &mine, &mine);
+        warp(s, kind, false, &mine);
         for (i, row) in own.0[0].iter().enumerate() {
             *x.to(i).cast::<[u32; 16]>() = *row;
         }
@@ -345,7 +329,7 @@ impl Step {
     /// # Safety
     /// The step is the op's at `op`, the warp is live.
     #[inline(always)]
-    unsafe fn run<S: Simd>(&self, s: S, st: &State, op: At, w: usize, next: &Rows) {
+    unsafe fn run<S: Simd>(&self, s: S, st: &State, op: At, w: usize) {
         let lanes = st.exec[w];
         if self.uniform || lanes != 0xFFFF {
             // SAFETY: the caller's.
@@ -353,7 +337,7 @@ impl Step {
         }
         let x = Rows { base: st.regs.wrapping_add(w * UNIT_BYTES), at: &self.places };
         // SAFETY: the caller's; the op's registers.
-        unsafe { warp(s, self.kind, self.at_once, &x, next) };
+        unsafe { warp(s, self.kind, self.at_once, &x) };
     }
 
     /// Of a warp of which some lanes do not execute, or with registers that are the same for all warps.
@@ -387,18 +371,10 @@ fn run<S: Simd>(s: S, st: &mut State, op: At) -> *const Op {
         // SAFETY: an op follows.
         next = unsafe { At::new(next.after(4 * ROWS)) };
     }
-    let mut rest = st.live;
-    while rest != 0 {
-        let w = rest.trailing_zeros() as usize & 15;
-        rest &= rest - 1;
-        for (i, op) in ops[..n].iter().enumerate() {
-            let (after, of) = if i + 1 < n { (i + 1, w) } else { (0, rest.trailing_zeros() as usize & 15) };
+    for w in Bits(st.live) {
+        for (step, op) in steps[..n].iter().zip(ops) {
             // SAFETY: so many have been written; a live warp.
-            unsafe {
-                let base = st.regs.wrapping_add(of * UNIT_BYTES);
-                let next = Rows { base, at: &steps[after].assume_init_ref().places };
-                steps[i].assume_init_ref().run(s, st, *op, w, &next);
-            }
+            unsafe { step.assume_init_ref().run(s, st, op, w) };
         }
     }
     next.ptr()
