@@ -53,12 +53,10 @@ impl Sum for i64 {
 }
 
 /// Whether kernels may use AVX2.
+#[cfg(target_arch = "x86_64")]
 #[inline]
 pub(crate) fn has_avx2() -> bool {
-    #[cfg(target_arch = "x86_64")]
-    return std::is_x86_feature_detected!("avx2");
-    #[cfg(not(target_arch = "x86_64"))]
-    false
+    std::is_x86_feature_detected!("avx2")
 }
 
 /// A function in two forms of one body: for AVX2, and for any CPU.
