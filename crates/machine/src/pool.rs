@@ -18,6 +18,10 @@ use std::thread;
 /// assertions. Only what is used is memory.
 pub const STACK: usize = 8 << 20;
 
+/// How many others each thread asks for help: to ask takes a microsecond, so a thread that has work for a hundred
+/// does not ask all of them itself, and for work of a few microseconds hardly any is asked.
+const FAN: u64 = 4;
+
 /// Turns of waiting before a thread sleeps: some tens of microseconds, about what it takes to be woken.
 const TURNS: u32 = 1000;
 
@@ -75,12 +79,13 @@ impl Pool {
         let job = Arc::new(Job {
             work,
             inside: AtomicU32::new(0),
+            others,
             owner: std::thread::current(),
             panic: Mutex::default(),
         });
-        for _ in 0..others {
+        for i in 0..others.min(FAN) {
             let job = job.clone();
-            pool.spawn(move || job.help());
+            pool.spawn(move || job.help(i));
         }
         job.work();
         job.close();
@@ -119,6 +124,8 @@ struct Job {
     work: &'static (dyn Fn() + Sync),
     /// How many others are at it, and [`CLOSED`].
     inside: AtomicU32,
+    /// How many are to be asked.
+    others: u64,
     owner: thread::Thread,
     /// What a thread panicked with.
     panic: Mutex<Option<Box<dyn Any + Send>>>,
@@ -131,10 +138,16 @@ impl Job {
         }
     }
 
-    fn help(&self) {
+    /// As the `i`-th of the others, on a thread of the pool.
+    fn help(self: &Arc<Self>, i: u64) {
         let begin = |n: u32| (n & CLOSED == 0).then_some(n + 1);
         if self.inside.fetch_update(SeqCst, SeqCst, begin).is_err() {
             return;
+        }
+        let first = FAN * (i + 1);
+        for i in first..(first + FAN).min(self.others) {
+            let job = self.clone();
+            rayon::spawn(move || job.help(i));
         }
         self.work();
         if self.inside.fetch_sub(1, SeqCst) == CLOSED + 1 {
