@@ -262,10 +262,17 @@ impl Context {
         bindings: &[vk::DescriptorSetLayoutBinding],
         flags: vk::DescriptorSetLayoutCreateFlags,
     ) -> Result<(vk::DescriptorSetLayout, vk::PipelineLayout)> {
-        let info = vk::DescriptorSetLayoutCreateInfo::default().bindings(bindings).flags(flags);
+        self.layouts_of(&vk::DescriptorSetLayoutCreateInfo::default().bindings(bindings).flags(flags))
+    }
+
+    /// As [`Context::layouts`], of a layout with a chain.
+    pub fn layouts_of(
+        &self,
+        info: &vk::DescriptorSetLayoutCreateInfo,
+    ) -> Result<(vk::DescriptorSetLayout, vk::PipelineLayout)> {
         // SAFETY: structures that outlive the calls.
         unsafe {
-            let set = self.device.create_descriptor_set_layout(&info, None);
+            let set = self.device.create_descriptor_set_layout(info, None);
             let sets = [set.map_err(Error::vk("vkCreateDescriptorSetLayout"))?];
             let info = vk::PipelineLayoutCreateInfo::default().set_layouts(&sets);
             let pipeline = self.device.create_pipeline_layout(&info, None);

@@ -173,6 +173,7 @@ functions! {
     bind_points = c"vkGetDataGraphPipelineSessionBindPointRequirementsARM": fn(vk::Device, *const vk::DataGraphPipelineSessionBindPointRequirementsInfoARM<'_>, *mut u32, *mut vk::DataGraphPipelineSessionBindPointRequirementARM<'_>) -> vk::Result,
     requirements = c"vkGetDataGraphPipelineSessionMemoryRequirementsARM": fn(vk::Device, *const vk::DataGraphPipelineSessionMemoryRequirementsInfoARM<'_>, *mut vk::MemoryRequirements2<'_>),
     bind = c"vkBindDataGraphPipelineSessionMemoryARM": fn(vk::Device, u32, *const vk::BindDataGraphPipelineSessionMemoryInfoARM<'_>) -> vk::Result,
+    properties = c"vkGetDataGraphPipelinePropertiesARM": fn(vk::Device, *const vk::DataGraphPipelineInfoARM<'_>, u32, *mut vk::DataGraphPipelinePropertyQueryResultARM<'_>) -> vk::Result,
     dispatch = c"vkCmdDispatchDataGraphARM": fn(vk::CommandBuffer, vk::DataGraphPipelineSessionARM, *const vk::DataGraphPipelineDispatchInfoARM<'_>),
 }
 
@@ -256,6 +257,83 @@ pub fn run_among(
     statistics: Option<bool>,
     record: impl FnOnce(vk::CommandBuffer, &dyn Fn()),
 ) -> Result<Vec<u64>> {
+    let from = From { code, cache: vk::PipelineCache::null(), identifier: None };
+    Ok(run_from(context, f, &from, tensors, constants, statistics, record)?.0)
+}
+
+/// What a pipeline is made from.
+pub struct From<'a> {
+    pub code: &'a [u32],
+    pub cache: vk::PipelineCache,
+    /// By this alone, which the cache has; then the pipeline is made without the code, and may not need to be compiled.
+    pub identifier: Option<&'a [u8]>,
+}
+
+fn identifier(context: &Context, f: &Functions, pipeline: vk::Pipeline) -> Result<Vec<u8>> {
+    let of = vk::DataGraphPipelineInfoARM { data_graph_pipeline: pipeline, ..Default::default() };
+    let mut bytes = vec![0u8; 64];
+    let mut told = vk::DataGraphPipelinePropertyQueryResultARM {
+        property: vk::DataGraphPipelinePropertyARM::IDENTIFIER,
+        data_size: bytes.len(),
+        p_data: bytes.as_mut_ptr().cast(),
+        ..Default::default()
+    };
+    // SAFETY: structures outlive the call; the pipeline is one of a data graph.
+    let result = unsafe { (f.properties)(context.device.handle(), &of, 1, &mut told) };
+    result.result().map_err(Error::vk("vkGetDataGraphPipelinePropertiesARM"))?;
+    bytes.truncate(told.data_size);
+    Ok(bytes)
+}
+
+/// # Safety
+/// The structures are valid.
+unsafe fn create(
+    context: &Context,
+    f: &Functions,
+    from: &From,
+    of_module: &vk::DataGraphPipelineShaderModuleCreateInfoARM,
+    counts: bool,
+    mut info: vk::DataGraphPipelineCreateInfoARM,
+) -> Result<vk::Pipeline> {
+    let of_module = std::ptr::from_ref(of_module).cast();
+    let counted = vk::DataGraphPipelineNeuralStatisticsCreateInfoARM {
+        p_next: of_module,
+        allow_neural_statistics: vk::TRUE,
+        ..Default::default()
+    };
+    let named = vk::DataGraphPipelineIdentifierCreateInfoARM {
+        identifier_size: from.identifier.map_or(0, |i| i.len() as u32),
+        p_identifier: from.identifier.map_or(std::ptr::null(), |i| i.as_ptr()),
+        ..Default::default()
+    };
+    info.p_next = if counts { (&raw const counted).cast() } else { of_module };
+    if from.identifier.is_some() {
+        info.p_next = (&raw const named).cast();
+        // VK_PIPELINE_CREATE_2_FAIL_ON_PIPELINE_COMPILE_REQUIRED_BIT
+        info.flags = vk::PipelineCreateFlags2::from_raw(1 << 8);
+    }
+    let mut pipeline = vk::Pipeline::null();
+    let (device, operation) = (context.device.handle(), vk::DeferredOperationKHR::null());
+    // SAFETY: the caller's.
+    let made =
+        unsafe { (f.create)(device, operation, from.cache, 1, &info, std::ptr::null(), &mut pipeline) };
+    if made == vk::Result::PIPELINE_COMPILE_REQUIRED {
+        return Err(Error("the pipeline would have to be compiled".into()));
+    }
+    made.result().map_err(Error::vk("vkCreateDataGraphPipelinesARM"))?;
+    Ok(pipeline)
+}
+
+/// As [`run_among`], of a pipeline that is made so; its identifier is given back besides.
+pub fn run_from(
+    context: &Context,
+    f: &Functions,
+    from: &From,
+    tensors: &[(&Tensor, Described)],
+    constants: &[(u32, Described, &[u8])],
+    statistics: Option<bool>,
+    record: impl FnOnce(vk::CommandBuffer, &dyn Fn()),
+) -> Result<(Vec<u64>, Vec<u8>)> {
     let device = &context.device;
     let tensor = vk::DESCRIPTOR_TYPE_TENSOR_ARM;
     let count = tensors.len() as u32;
@@ -286,7 +364,7 @@ pub fn run_among(
     // SAFETY: structures outlive the calls; nothing is destroyed before the device is idle. On an error what was made before is left to the
     // device's end.
     unsafe {
-        let module = vk::ShaderModuleCreateInfo::default().code(code);
+        let module = vk::ShaderModuleCreateInfo::default().code(from.code);
         let module = device.create_shader_module(&module, None).map_err(Error::vk("vkCreateShaderModule"))?;
         let (layout, pipeline_layout) = context.layouts(&bindings, Default::default())?;
         let layouts = [layout];
@@ -297,25 +375,13 @@ pub fn run_among(
             p_constants: given.as_ptr(),
             ..Default::default()
         };
-        let counted = vk::DataGraphPipelineNeuralStatisticsCreateInfoARM {
-            p_next: (&raw const of_module).cast(),
-            allow_neural_statistics: vk::TRUE,
-            ..Default::default()
-        };
-        let next =
-            if statistics.is_some() { (&raw const counted).cast() } else { (&raw const of_module).cast() };
         let info = vk::DataGraphPipelineCreateInfoARM {
-            p_next: next,
             layout: pipeline_layout,
             resource_info_count: count,
             p_resource_infos: resources.as_ptr(),
             ..Default::default()
         };
-        let mut pipeline = vk::Pipeline::null();
-        let none = std::ptr::null();
-        let (operation, cache) = (vk::DeferredOperationKHR::null(), vk::PipelineCache::null());
-        let made = (f.create)(device.handle(), operation, cache, 1, &info, none, &mut pipeline);
-        made.result().map_err(Error::vk("vkCreateDataGraphPipelinesARM"))?;
+        let pipeline = create(context, f, from, &of_module, statistics.is_some(), info)?;
         let of_session = Session::new(context, f, pipeline, statistics, Default::default())?;
         let session = of_session.handle;
         let info = vk::DescriptorPoolCreateInfo::default().max_sets(1).pool_sizes(&pool_sizes);
@@ -340,14 +406,14 @@ pub fn run_among(
             d.cmd_bind_descriptor_sets(c, point, pipeline_layout, 0, &[set], &[]);
             record(c, &|| (f.dispatch)(c, session, std::ptr::null()));
         })?;
-        let words = of_session.statistics(context)?;
+        let (words, identifier) = (of_session.statistics(context)?, identifier(context, f, pipeline)?);
         of_session.destroy(context, f);
         device.destroy_descriptor_pool(pool, None);
         device.destroy_pipeline(pipeline, None);
         device.destroy_pipeline_layout(pipeline_layout, None);
         device.destroy_descriptor_set_layout(layout, None);
         device.destroy_shader_module(module, None);
-        Ok(words)
+        Ok((words, identifier))
     }
 }
 

@@ -25,6 +25,7 @@ pub mod rays;
 mod scratch;
 pub mod session;
 pub mod tensor;
+pub mod tensor_heaps;
 pub mod tensor_sets;
 pub mod vector;
 

@@ -86,6 +86,15 @@ pub struct Shift {
 impl Shift {
     /// The module; the tensors are bindings 0 and 1 of set 0, the buffer of sizes is binding 2.
     pub fn spirv(&self) -> Vec<u32> {
+        self.module(false)
+    }
+
+    /// The tensors are the first ones of the resource heap, as an array (SPV_EXT_descriptor_heap).
+    pub fn of_heap(&self) -> Vec<u32> {
+        self.module(true)
+    }
+
+    fn module(&self, of_heap: bool) -> Vec<u32> {
         let (mut m, Entry { main, void, function, uint3 }) = Module::of_entry();
         let uint = m.uint;
         let boolean = m.global(|id| op(20, &[id]));
@@ -96,12 +105,15 @@ impl Shift {
         let two = m.constant(2);
         let array = m.global(|id| op(28, &[id, tensor, two]));
         let to_array = m.global(|id| op(32, &[id, 0, array]));
-        let tensors = [0, 1].map(|binding| {
+        let tensors = if of_heap { vec![] } else { vec![0, 1] };
+        let tensors = tensors.into_iter().map(|binding| {
             let ty = if self.in_turn && binding == 0 { to_array } else { pointer };
             let variable = m.global(|id| op(59, &[ty, id, 0]));
             m.decorations.extend([op(71, &[variable, 34, 0]), op(71, &[variable, 33, binding])].concat());
             variable
         });
+        let tensors: Vec<u32> = tensors.collect();
+        let heap = of_heap.then(|| Heap::declare(&mut m, tensor));
         // uint sizes[].
         let array = m.global(|id| op(29, &[id, uint]));
         let block = m.global(|id| op(30, &[id, array]));
@@ -129,16 +141,27 @@ impl Shift {
         m.body.extend([op(54, &[void, main, 0, function]), op(248, &[first])].concat());
         let invocation_id = m.value(61, uint3, &[invocation]);
         let number = m.value(81, uint, &[invocation_id, 0]);
-        let source = match self.in_turn {
-            false => tensors[0],
+        let zero = m.constant(0);
+        let odd = match self.in_turn {
+            false => zero,
             true => {
                 let odd = m.value(137, uint, &[number, two]);
-                let place = m.value(65, pointer, &[tensors[0], odd]);
-                m.decorations.extend([op(71, &[odd, 5300]), op(71, &[place, 5300])].concat());
-                place
+                m.decorations.extend(op(71, &[odd, 5300]));
+                odd
             }
         };
-        let [from, to] = [source, tensors[1]].map(|t| m.value(61, tensor, &[t]));
+        let (source, target) = match heap {
+            Some(heap) => {
+                let last = m.constant(1 + self.in_turn as u32);
+                (heap.place(&mut m, odd), heap.place(&mut m, last))
+            }
+            None if self.in_turn => (m.value(65, pointer, &[tensors[0], odd]), tensors[1]),
+            None => (tensors[0], tensors[1]),
+        };
+        if self.in_turn {
+            m.decorations.extend(op(71, &[source, 5300]));
+        }
+        let [from, to] = [source, target].map(|t| m.value(61, tensor, &[t]));
         if self.in_turn {
             m.decorations.extend(op(71, &[from, 5300]));
         }
@@ -156,7 +179,6 @@ impl Shift {
             at[d] = m.value(137, uint, &[rest, lengths[d]]);
             rest = m.value(134, uint, &[rest, lengths[d]]);
         }
-        let zero = m.constant(0);
         let is_there = m.value(170, boolean, &[rest, zero]);
         let (work, after) = (m.id(), m.id());
         m.body.extend([op(247, &[after, 0]), op(250, &[is_there, work, after]), op(248, &[work])].concat());
@@ -181,7 +203,8 @@ impl Shift {
 
         // Shaders' non-uniform values, and tensors chosen by them.
         let in_turn: &[u32] = if self.in_turn { &[5301, 4175, 4176] } else { &[] };
-        let mut head: Vec<u32> = [&[1, 4174], in_turn, self.element.capabilities()]
+        let of_heaps: &[u32] = if of_heap { &[4473, 5128] } else { &[] };
+        let mut head: Vec<u32> = [&[1, 4174], in_turn, of_heaps, self.element.capabilities()]
             .concat()
             .iter()
             .flat_map(|c| op(17, &[*c]))
@@ -190,8 +213,16 @@ impl Shift {
         if self.element == Element::Bf16 {
             head.extend(op(10, &text("SPV_KHR_bfloat16")));
         }
+        if of_heap {
+            head.extend(op(10, &text("SPV_KHR_untyped_pointers")));
+            head.extend(op(10, &text("SPV_EXT_descriptor_heap")));
+        }
         head.extend(op(14, &[0, 1]));
-        let entry = [&[5, main], &text("main")[..], &[invocation, tensors[0], tensors[1], sizes]].concat();
+        let variables = match heap {
+            Some(heap) => vec![heap.variable],
+            None => tensors,
+        };
+        let entry = [&[5, main], &text("main")[..], &[invocation, sizes], &variables].concat();
         head.extend([op(15, &entry), op(16, &[main, 17, 64, 1, 1])].concat());
         let mut words = vec![0x0723_0203, 0x0001_0600, 0, m.ids + 1, 0];
         words.extend(head);
@@ -199,6 +230,33 @@ impl Shift {
         words.extend(&m.globals);
         words.extend(&m.body);
         words
+    }
+}
+
+/// The resource heap as an array of tensors.
+#[derive(Clone, Copy)]
+struct Heap {
+    variable: u32,
+    /// An untyped pointer into it.
+    pointer: u32,
+    array: u32,
+}
+
+impl Heap {
+    fn declare(m: &mut Module, tensor: u32) -> Heap {
+        let uint = m.uint;
+        // OpTypeUntypedPointerKHR, OpConstantSizeOfEXT, OpUntypedVariableKHR; ArrayStrideIdEXT, ResourceHeapEXT.
+        let pointer = m.global(|id| op(4417, &[id, 0]));
+        let size = m.global(|id| op(5129, &[uint, id, tensor]));
+        let array = m.global(|id| op(29, &[id, tensor]));
+        m.decorations.extend(op(332, &[array, 5124, size]));
+        let variable = m.global(|id| op(4418, &[pointer, id, 0]));
+        m.decorations.extend(op(71, &[variable, 11, 5123]));
+        Heap { variable, pointer, array }
+    }
+    /// A pointer to a tensor by its number.
+    fn place(self, m: &mut Module, index: u32) -> u32 {
+        m.value(4419, self.pointer, &[self.array, self.variable, index])
     }
 }
 
@@ -210,7 +268,7 @@ macro_rules! functions {
             $(pub $field: unsafe extern "system" fn($($arg),*) $(-> $result)?,)*
         }
         impl $kind {
-            fn load(context: &Context) -> Result<$kind> {
+            pub(crate) fn load(context: &Context) -> Result<$kind> {
                 Ok($kind { $($field: {
                     // SAFETY: the device is alive.
                     let found = unsafe { context.instance.get_device_proc_addr(context.device.handle(), $name.as_ptr()) };
@@ -258,14 +316,33 @@ fn described(element: Element, dimensions: &[i64]) -> vk::TensorDescriptionARM<'
     }
 }
 
+/// What is captured of a tensor for heaps, and of its view for descriptor buffers, if it is made again.
+#[derive(Clone, Copy)]
+enum Capture<'a> {
+    No,
+    First,
+    Again(&'a [[u8; 8]; 2]),
+}
+
 /// A tensor without memory, and what it needs of it.
 unsafe fn create(
     context: &Context,
     f: &Functions,
     description: &vk::TensorDescriptionARM,
+    capture: Capture,
 ) -> Result<(vk::TensorARM, vk::MemoryRequirements)> {
     let device = context.device.handle();
-    let info = vk::TensorCreateInfoARM { p_description: description, ..Default::default() };
+    let mut info = vk::TensorCreateInfoARM { p_description: description, ..Default::default() };
+    let mut data = vk::HostAddressRangeConstEXT { size: 8, ..Default::default() };
+    let mut captured = vk::OpaqueCaptureDataCreateInfoEXT::default();
+    if !matches!(capture, Capture::No) {
+        info.flags = vk::TensorCreateFlagsARM::DESCRIPTOR_HEAP_CAPTURE_REPLAY;
+    }
+    if let Capture::Again([tensor, _]) = capture {
+        data.address = tensor.as_ptr().cast();
+        captured.p_data = &data;
+        info.p_next = (&raw const captured).cast();
+    }
     let mut handle = vk::TensorARM::null();
     // SAFETY: structures outlive the calls.
     unsafe {
@@ -285,6 +362,7 @@ unsafe fn bind(
     tensor: vk::TensorARM,
     memory: vk::DeviceMemory,
     element: Element,
+    capture: Capture,
 ) -> Result<vk::TensorViewARM> {
     let device = context.device.handle();
     let mut view = vk::TensorViewARM::null();
@@ -293,7 +371,15 @@ unsafe fn bind(
         let info = vk::BindTensorMemoryInfoARM { tensor, memory, ..Default::default() };
         let bound = (f.bind)(device, 1, &info);
         bound.result().map_err(Error::vk("vkBindTensorMemoryARM"))?;
-        let of = vk::TensorViewCreateInfoARM { tensor, format: element.format(), ..Default::default() };
+        let mut of = vk::TensorViewCreateInfoARM { tensor, format: element.format(), ..Default::default() };
+        let mut captured = vk::OpaqueCaptureDescriptorDataCreateInfoEXT::default();
+        if !matches!(capture, Capture::No) {
+            of.flags = vk::TensorViewCreateFlagsARM::DESCRIPTOR_BUFFER_CAPTURE_REPLAY;
+        }
+        if let Capture::Again([_, view]) = capture {
+            captured.opaque_capture_descriptor_data = view.as_ptr().cast();
+            of.p_next = (&raw const captured).cast();
+        }
         let made = (f.create_view)(device, &of, std::ptr::null(), &mut view);
         made.result().map_err(Error::vk("vkCreateTensorViewARM"))?;
     }
@@ -321,22 +407,50 @@ impl Tensor {
         strides: Option<&[i64]>,
         optimal: bool,
     ) -> Result<Tensor> {
-        let (device, f) = (&context.device, functions);
+        let f = functions;
         let tiling = if optimal { vk::TensorTilingARM::OPTIMAL } else { vk::TensorTilingARM::LINEAR };
         let description = vk::TensorDescriptionARM {
             tiling,
             p_strides: strides.map_or(std::ptr::null(), |s| s.as_ptr()),
             ..described(element, dimensions)
         };
+        Self::described_so(context, f, element, &description, Capture::No)
+    }
+
+    /// Linear, for captures; `captured`: with what was captured of another, for heaps and of its view for descriptor buffers.
+    pub fn captured(
+        context: &Rc<Context>,
+        functions: &Rc<Functions>,
+        element: Element,
+        dimensions: &[i64],
+        captured: Option<&[[u8; 8]; 2]>,
+    ) -> Result<Tensor> {
+        let mut description = described(element, dimensions);
+        description.tiling = vk::TensorTilingARM::LINEAR;
+        let capture = captured.map_or(Capture::First, Capture::Again);
+        Self::described_so(context, functions, element, &description, capture)
+    }
+
+    fn described_so(
+        context: &Rc<Context>,
+        functions: &Rc<Functions>,
+        element: Element,
+        description: &vk::TensorDescriptionARM,
+        capture: Capture,
+    ) -> Result<Tensor> {
+        let (device, f) = (&context.device, functions);
         // SAFETY: structures outlive the calls; the memory is mapped whole and stays mapped.
         unsafe {
-            let (handle, needs) = create(context, f, &description)?;
+            let (handle, needs) = create(context, f, description, capture)?;
             let flags = vk::MemoryPropertyFlags::HOST_VISIBLE | vk::MemoryPropertyFlags::HOST_COHERENT;
             let allocate = vk::MemoryAllocateInfo::default()
                 .allocation_size(needs.size)
                 .memory_type_index(context.memory_type(needs.memory_type_bits, flags)?);
             let memory = device.allocate_memory(&allocate, None).map_err(Error::vk("vkAllocateMemory"))?;
-            let view = bind(context, f, handle, memory, element)?;
+            let view = bind(context, f, handle, memory, element, capture).inspect_err(|_| {
+                (f.destroy)(device.handle(), handle, std::ptr::null());
+                device.free_memory(memory, None);
+            })?;
             let pointer = device
                 .map_memory(memory, 0, vk::WHOLE_SIZE, vk::MemoryMapFlags::empty())
                 .map_err(Error::vk("vkMapMemory"))?
@@ -367,8 +481,8 @@ impl Tensor {
         description.usage |= vk::TensorUsageFlagsARM::IMAGE_ALIASING;
         // SAFETY: structures outlive the calls; the image has memory.
         unsafe {
-            let (handle, _) = create(context, functions, &description)?;
-            let view = bind(context, functions, handle, image.memory(), element)?;
+            let (handle, _) = create(context, functions, &description, Capture::No)?;
+            let view = bind(context, functions, handle, image.memory(), element, Capture::No)?;
             Ok(Tensor {
                 context: context.clone(),
                 functions: functions.clone(),

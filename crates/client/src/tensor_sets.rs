@@ -19,9 +19,48 @@ pub enum Way {
     PushTemplate,
     /// A descriptor buffer (descriptorBufferTensorDescriptors)
     Memory,
+    /// As the first, with descriptors that may be of several types (VK_EXT_mutable_descriptor_type)
+    Mutable,
+    /// The same with vkUpdateDescriptorSetWithTemplate
+    MutableTemplate,
+    /// The same in a descriptor buffer
+    MutableMemory,
+    /// A descriptor heap to which the bindings are mapped (VK_EXT_descriptor_heap)
+    Mapped,
+    /// A descriptor heap as the shader sees it
+    Heap,
 }
 
-pub const WAYS: [Way; 5] = [Way::Set, Way::Template, Way::Push, Way::PushTemplate, Way::Memory];
+impl Way {
+    fn is_in_memory(self) -> bool {
+        matches!(self, Way::Memory | Way::MutableMemory)
+    }
+    fn is_mutable(self) -> bool {
+        matches!(self, Way::Mutable | Way::MutableTemplate | Way::MutableMemory)
+    }
+    fn has_template(self) -> bool {
+        matches!(self, Way::Template | Way::PushTemplate | Way::MutableTemplate)
+    }
+    fn is_pushed(self) -> bool {
+        matches!(self, Way::Push | Way::PushTemplate)
+    }
+    fn is_in_heap(self) -> bool {
+        matches!(self, Way::Mapped | Way::Heap)
+    }
+}
+
+pub const WAYS: [Way; 10] = [
+    Way::Set,
+    Way::Template,
+    Way::Push,
+    Way::PushTemplate,
+    Way::Memory,
+    Way::Mutable,
+    Way::MutableTemplate,
+    Way::MutableMemory,
+    Way::Mapped,
+    Way::Heap,
+];
 
 const TENSOR: Type = vk::DESCRIPTOR_TYPE_TENSOR_ARM;
 const COMPUTE: vk::PipelineBindPoint = vk::PipelineBindPoint::COMPUTE;
@@ -99,9 +138,9 @@ impl Bound<'_> {
                 stride: 0,
             },
         ];
-        let ty = match self.way {
-            Way::Template => vk::DescriptorUpdateTemplateType::DESCRIPTOR_SET,
-            _ => vk::DescriptorUpdateTemplateType::PUSH_DESCRIPTORS_KHR,
+        let ty = match self.way.is_pushed() {
+            false => vk::DescriptorUpdateTemplateType::DESCRIPTOR_SET,
+            true => vk::DescriptorUpdateTemplateType::PUSH_DESCRIPTORS_KHR,
         };
         let info = vk::DescriptorUpdateTemplateCreateInfo::default()
             .descriptor_update_entries(&entries)
@@ -119,6 +158,7 @@ impl Bound<'_> {
         let sizes = [
             vk::DescriptorPoolSize { ty: TENSOR, descriptor_count: 3 },
             vk::DescriptorPoolSize { ty: Type::STORAGE_BUFFER, descriptor_count: 1 },
+            vk::DescriptorPoolSize { ty: Type::MUTABLE_EXT, descriptor_count: 4 },
         ];
         let info = vk::DescriptorPoolCreateInfo::default().max_sets(1).pool_sizes(&sizes);
         let made = unsafe { self.device().create_descriptor_pool(&info, None) };
@@ -129,12 +169,12 @@ impl Bound<'_> {
         unsafe {
             let set =
                 device.allocate_descriptor_sets(&info).map_err(Error::vk("vkAllocateDescriptorSets"))?[0];
-            match self.way {
-                Way::Template => {
+            match self.way.has_template() {
+                true => {
                     let data = (&raw const self.data).cast();
                     device.update_descriptor_set_with_template(set, self.template, data);
                 }
-                _ => self.writes(set, |w| device.update_descriptor_sets(w, &[])),
+                false => self.writes(set, |w| device.update_descriptor_sets(w, &[])),
             }
             Ok(set)
         }
@@ -213,6 +253,9 @@ impl Shift {
         sizes: &Buffer,
         elements: u32,
     ) -> Result<()> {
+        if way.is_in_heap() {
+            return self.run_by_heap(way == Way::Heap, context, from, to, sizes, elements);
+        }
         let count = 1 + self.in_turn as u32;
         let mut bound = bound(way, context, count)?;
         let mut views = [from[0].view, to.view, vk::TensorViewARM::null()];
@@ -222,18 +265,19 @@ impl Shift {
         bound.data.views = views;
         bound.data.buffer =
             vk::DescriptorBufferInfo { buffer: sizes.handle, offset: 0, range: vk::WHOLE_SIZE };
-        if matches!(way, Way::Template | Way::PushTemplate) {
+        if way.has_template() {
             bound.make_template()?;
         }
-        let set = matches!(way, Way::Set | Way::Template).then(|| bound.set()).transpose()?;
-        let address = if way == Way::Memory { bound.memory(sizes)? } else { 0 };
+        let has_set = !way.is_pushed() && !way.is_in_memory();
+        let set = has_set.then(|| bound.set()).transpose()?;
+        let address = if way.is_in_memory() { bound.memory(sizes)? } else { 0 };
         let (module, pipeline) = self.pipeline(context, &bound)?;
         context.run(|d, c| unsafe {
             let layout = bound.pipeline_layout;
             d.cmd_bind_pipeline(c, COMPUTE, pipeline);
             let push = ash::khr::push_descriptor::Device::new(&context.instance, d);
             match way {
-                Way::Set | Way::Template => {
+                Way::Set | Way::Template | Way::Mutable | Way::MutableTemplate => {
                     d.cmd_bind_descriptor_sets(c, COMPUTE, layout, 0, &set.map_or(vec![], |s| vec![s]), &[]);
                 }
                 Way::Push => bound.writes(vk::DescriptorSet::null(), |w| {
@@ -244,7 +288,7 @@ impl Shift {
                     let with = push.fp().cmd_push_descriptor_set_with_template_khr;
                     with(c, bound.template, layout, 0, data);
                 }
-                Way::Memory => {
+                Way::Memory | Way::MutableMemory => {
                     let api = ash::ext::descriptor_buffer::Device::new(&context.instance, d);
                     let info = vk::DescriptorBufferBindingInfoEXT::default()
                         .address(address)
@@ -252,6 +296,8 @@ impl Shift {
                     api.cmd_bind_descriptor_buffers(c, &[info]);
                     api.cmd_set_descriptor_buffer_offsets(c, COMPUTE, layout, 0, &[0], &[0]);
                 }
+                // Without sets ([`Shift::run_by_heap`]).
+                Way::Mapped | Way::Heap => {}
             }
             d.cmd_dispatch(c, elements.div_ceil(self.at_once).div_ceil(64), 1, 1);
         })?;
@@ -265,9 +311,9 @@ impl Shift {
 
     fn pipeline(&self, context: &Context, bound: &Bound) -> Result<(vk::ShaderModule, vk::Pipeline)> {
         let (device, code) = (&context.device, self.spirv());
-        let flags = match bound.way {
-            Way::Memory => vk::PipelineCreateFlags::DESCRIPTOR_BUFFER_EXT,
-            _ => Default::default(),
+        let flags = match bound.way.is_in_memory() {
+            true => vk::PipelineCreateFlags::DESCRIPTOR_BUFFER_EXT,
+            false => Default::default(),
         };
         unsafe {
             let module = device
@@ -297,20 +343,26 @@ fn bound(way: Way, context: &Rc<Context>, count: u32) -> Result<Bound<'_>> {
             .descriptor_count(count)
             .stage_flags(vk::ShaderStageFlags::COMPUTE)
     };
-    let bindings = [binding(0, TENSOR, count), binding(1, TENSOR, 1), binding(2, Type::STORAGE_BUFFER, 1)];
+    let (tensor, buffer) = match way.is_mutable() {
+        true => (Type::MUTABLE_EXT, Type::MUTABLE_EXT),
+        false => (TENSOR, Type::STORAGE_BUFFER),
+    };
+    let bindings = [binding(0, tensor, count), binding(1, tensor, 1), binding(2, buffer, 1)];
     let flags = match way {
-        Way::Set | Way::Template => Default::default(),
-        Way::Push | Way::PushTemplate => vk::DescriptorSetLayoutCreateFlags::PUSH_DESCRIPTOR_KHR,
-        Way::Memory => vk::DescriptorSetLayoutCreateFlags::DESCRIPTOR_BUFFER_EXT,
+        w if w.is_pushed() => vk::DescriptorSetLayoutCreateFlags::PUSH_DESCRIPTOR_KHR,
+        w if w.is_in_memory() => vk::DescriptorSetLayoutCreateFlags::DESCRIPTOR_BUFFER_EXT,
+        _ => Default::default(),
     };
-    let heap = match way {
-        Way::Memory => {
-            let usage = vk::BufferUsageFlags::RESOURCE_DESCRIPTOR_BUFFER_EXT;
-            Some(Buffer::addressed(context, 1024, usage)?)
-        }
-        _ => None,
-    };
-    let (layout, pipeline_layout) = context.layouts(&bindings, flags)?;
+    let usage = vk::BufferUsageFlags::RESOURCE_DESCRIPTOR_BUFFER_EXT;
+    let heap = way.is_in_memory().then(|| Buffer::addressed(context, 1024, usage)).transpose()?;
+    let types = [TENSOR, Type::STORAGE_BUFFER];
+    let lists = [vk::MutableDescriptorTypeListEXT::default().descriptor_types(&types); 3];
+    let lists = vk::MutableDescriptorTypeCreateInfoEXT::default().mutable_descriptor_type_lists(&lists);
+    let mut info = vk::DescriptorSetLayoutCreateInfo::default().bindings(&bindings).flags(flags);
+    if way.is_mutable() {
+        info.p_next = (&raw const lists).cast();
+    }
+    let (layout, pipeline_layout) = context.layouts_of(&info)?;
     let data = Data { views: Default::default(), buffer: Default::default() };
     let (pool, template) = Default::default();
     Ok(Bound { context, way, layout, pipeline_layout, count, data, pool, template, heap })

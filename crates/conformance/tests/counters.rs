@@ -89,6 +89,27 @@ fn what_later_layers_cover_is_not_shaded() {
     }
 }
 
+/// A triangle over all of 32 × 16 pixels, which are 128 quads. Fragments of 1, 2 and 4 pixels along both axes are a 1st, a 4th and a 16th of
+/// the 512 pixels, and four of them are a quad of threads.
+#[test]
+fn fewer_fragments_at_lower_densities() {
+    let names = [
+        "MaliFragRastQd",
+        "TuffFragmentInvocations",
+        "MaliFragRastCoarseQd",
+        "TuffQuadsShaded",
+        "MaliFragWarp",
+    ];
+    for (check, want) in [
+        ("density_one", [128, 512, 128, 128, 32]),
+        ("density_half", [128, 128, 32, 32, 8]),
+        ("density_quarter", [128, 32, 8, 8, 2]),
+    ] {
+        let text = counters(env!("CARGO_BIN_EXE_extensions-child"), &[check], Way::new("portable", 1));
+        assert_eq!(names.map(|n| total(&text, n)), want, "{check}: {names:?}");
+    }
+}
+
 const FRAMES: &str = env!("CARGO_BIN_EXE_frames-child");
 
 /// The file of one thread, after a look at those of others.

@@ -152,6 +152,14 @@ impl GraphDispatch {
         }
     }
 
+    /// The memory of its session that it writes.
+    pub fn session(&self) -> impl Iterator<Item = &Arc<Buffer>> {
+        let past = self.said.past.iter().map(|p| &p.memory);
+        let statistics = self.statistics.iter().map(|s| &s.memory);
+        let all = [&self.memory].into_iter().chain(past).chain(statistics);
+        all.filter(|b| b.size > 0)
+    }
+
     /// Inputs and outputs.
     fn connected(&self, shared: &Shared) -> Result<[Vec<Tensor>; 2], String> {
         let (p, g) = (&self.pipeline, self.pipeline.plan.graph());

@@ -61,6 +61,7 @@ fn objects(c: &Command, draws: &[Draw], each: &mut dyn FnMut(Object)) {
         Command::ClearColorImage { dst, .. } | Command::ClearDepthStencilImage { dst, .. } => {
             each(image(dst, true))
         }
+        Command::Graph(d) => d.session().for_each(|b| each(buffer(b, true))),
         Command::DispatchIndirect { buffer: b, .. } | Command::BeginConditional { buffer: b, .. } => {
             each(buffer(b, false))
         }

@@ -26,8 +26,7 @@ fn create_device(
 fn features_and_extensions_that_are_not_there_are_refused_by_name() {
     let heard = Heard::default();
     let (i, debug, m) = listening(&heard);
-    let mut features =
-        vk::PhysicalDeviceDescriptorBufferFeaturesEXT::default().descriptor_buffer_capture_replay(true);
+    let mut features = vk::PhysicalDeviceVulkan12Features::default().buffer_device_address_multi_device(true);
     let info = vk::DeviceCreateInfo::default().push_next(&mut features);
     let no = unsafe { i.create_device(physical_device(&i), &info, None) };
     assert_eq!(no.err(), Some(vk::Result::ERROR_FEATURE_NOT_PRESENT));
@@ -37,7 +36,7 @@ fn features_and_extensions_that_are_not_there_are_refused_by_name() {
     unsafe { debug.destroy_debug_utils_messenger(m, None) };
     unsafe { i.destroy_instance(None) };
     let heard = heard.into_inner().expect("no panic");
-    assert!(heard.iter().any(|t| t.contains("descriptorBufferCaptureReplay")), "{heard:?}");
+    assert!(heard.iter().any(|t| t.contains("bufferDeviceAddressMultiDevice")), "{heard:?}");
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 use crate::common::physical_device;
 use crate::listen::{Heard, listening};
+use ::vk as new;
 use ash::vk;
 
 const BYTES: u64 = 256;
@@ -26,7 +27,13 @@ impl Rig {
             .flags(vk::DeviceQueueCreateFlags::PROTECTED)
             .queue_priorities(&one)];
         let mut v11 = vk::PhysicalDeviceVulkan11Features::default().protected_memory(true);
-        let info = vk::DeviceCreateInfo::default().queue_create_infos(&queues).push_next(&mut v11);
+        let mut tensors = new::PhysicalDeviceTensorFeaturesARM { tensors: 1, ..Default::default() };
+        v11.p_next = (&raw mut tensors).cast();
+        let names = [c"VK_ARM_tensors".as_ptr()];
+        let info = vk::DeviceCreateInfo::default()
+            .queue_create_infos(&queues)
+            .enabled_extension_names(&names)
+            .push_next(&mut v11);
         unsafe {
             let device = i.create_device(p, &info, None).unwrap();
             assert_eq!(device.get_device_queue(0, 0), vk::Queue::null());
@@ -211,6 +218,7 @@ fn what_protected_memory_forbids_is_told_and_left_out() {
         lines.len() == 1 && lines[0].contains("a protected submission of an unprotected command buffer"),
         "{lines:?}"
     );
+    tensors(&i, &rig, &told);
     unsafe {
         d.destroy_query_pool(queries, None);
         d.destroy_pipeline(pipeline, None);
@@ -225,6 +233,97 @@ fn what_protected_memory_forbids_is_told_and_left_out() {
     unsafe {
         debug.destroy_debug_utils_messenger(messenger, None);
         i.destroy_instance(None);
+    }
+}
+
+/// Tensors: what memory they need and may have, and copies of them.
+fn tensors(i: &ash::Instance, rig: &Rig, told: &dyn Fn() -> Vec<String>) {
+    type Create = unsafe extern "system" fn(
+        vk::Device,
+        *const new::TensorCreateInfoARM,
+        *const vk::AllocationCallbacks,
+        *mut new::TensorARM,
+    ) -> vk::Result;
+    type Destroy = unsafe extern "system" fn(vk::Device, new::TensorARM, *const vk::AllocationCallbacks);
+    type Needs = unsafe extern "system" fn(
+        vk::Device,
+        *const new::TensorMemoryRequirementsInfoARM,
+        *mut vk::MemoryRequirements2,
+    );
+    type Bind = unsafe extern "system" fn(vk::Device, u32, *const new::BindTensorMemoryInfoARM) -> vk::Result;
+    type Copy = unsafe extern "system" fn(vk::CommandBuffer, *const new::CopyTensorInfoARM);
+    let d = rig.device.handle();
+    let find = |n: &std::ffi::CStr| unsafe { i.get_device_proc_addr(d, n.as_ptr()).expect("the command") };
+    // SAFETY (all blocks): commands have these types, structures outlive the calls, handles are alive.
+    let (create, destroy, needs, bind, copy): (Create, Destroy, Needs, Bind, Copy) = unsafe {
+        use std::mem::transmute;
+        (
+            transmute(find(c"vkCreateTensorARM")),
+            transmute(find(c"vkDestroyTensorARM")),
+            transmute(find(c"vkGetTensorMemoryRequirementsARM")),
+            transmute(find(c"vkBindTensorMemoryARM")),
+            transmute(find(c"vkCmdCopyTensorARM")),
+        )
+    };
+    let dimensions = [64i64];
+    let description = new::TensorDescriptionARM {
+        format: vk::Format::R32_UINT,
+        dimension_count: 1,
+        p_dimensions: dimensions.as_ptr(),
+        usage: new::TensorUsageFlagsARM::TRANSFER_SRC | new::TensorUsageFlagsARM::TRANSFER_DST,
+        ..Default::default()
+    };
+    let made = [Default::default(), new::TensorCreateFlagsARM::PROTECTED].map(|flags| unsafe {
+        let info = new::TensorCreateInfoARM { flags, p_description: &description, ..Default::default() };
+        let mut tensor = new::TensorARM::null();
+        assert_eq!(create(d, &info, std::ptr::null(), &mut tensor), vk::Result::SUCCESS);
+        let of = new::TensorMemoryRequirementsInfoARM { tensor, ..Default::default() };
+        let mut all = vk::MemoryRequirements2::default();
+        needs(d, &of, &mut all);
+        let all = all.memory_requirements;
+        let ty = all.memory_type_bits.trailing_zeros();
+        assert_eq!(ty == 3, !flags.is_empty());
+        let info = vk::MemoryAllocateInfo::default().allocation_size(all.size).memory_type_index(ty);
+        (tensor, rig.device.allocate_memory(&info, None).unwrap())
+    });
+    let bound = |tensor, memory| unsafe {
+        bind(d, 1, &new::BindTensorMemoryInfoARM { tensor, memory, ..Default::default() })
+    };
+    let [(open, visible), (secret, hidden)] = made;
+    for (tensor, memory) in [(open, hidden), (secret, visible)] {
+        assert_ne!(bound(tensor, memory), vk::Result::SUCCESS);
+        assert!(told()[0].contains("protected memory is for protected resources"));
+    }
+    for (tensor, memory) in made {
+        assert_eq!(bound(tensor, memory), vk::Result::SUCCESS);
+    }
+    let run = |protected, src_tensor, dst_tensor| {
+        let region = new::TensorCopyARM::default();
+        let p_regions = &raw const region;
+        let info = new::CopyTensorInfoARM {
+            src_tensor,
+            dst_tensor,
+            region_count: 1,
+            p_regions,
+            ..Default::default()
+        };
+        rig.run(protected, |_, c| unsafe { copy(c, &info) });
+        told()
+    };
+    assert_eq!(run(true, open, secret), [""; 0]);
+    for (protected, src, dst, why) in [
+        (false, secret, open, "vkCmdCopyTensorARM reads protected memory in an unprotected submission"),
+        (false, open, secret, "vkCmdCopyTensorARM writes protected memory in an unprotected submission"),
+        (true, secret, open, "vkCmdCopyTensorARM writes unprotected memory in a protected submission"),
+    ] {
+        let told = run(protected, src, dst);
+        assert!(told.len() == 1 && told[0].contains(why), "{why}: {told:?}");
+    }
+    for (tensor, memory) in made {
+        unsafe {
+            destroy(d, tensor, std::ptr::null());
+            rig.device.free_memory(memory, None);
+        }
     }
 }
 

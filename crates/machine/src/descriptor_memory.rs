@@ -9,7 +9,7 @@
 //! | 2 | bytes | bytes | the sampler's name, or 0 |
 //! | 3 | 0 | 0 | 0 |
 //!
-//! A tensor's descriptor is two of these: the buffer of its elements, and its shape: a tag, and the view's name.
+//! A tensor's descriptor is two of these, of its elements and of its shape: a tag, and the name of the view, or in heaps of the tensor.
 //!
 //! In heaps, where there are no objects for views and samplers, an image's descriptor has the image's name and a hash of what the
 //! view was written with, and a sampler's all of its state:
@@ -27,7 +27,8 @@ use crate::descriptor::TensorShape;
 use ash::vk;
 use parking_lot::RwLock;
 use std::collections::{HashMap, VecDeque};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
+use texel::buffer::Buffer;
 use texel::memory::AddressSpace;
 use texel::sample::{BufferView, ImageView, Sampler};
 use wave::Meaning;
@@ -44,6 +45,7 @@ const IMAGE: u32 = 0x7475_6605;
 const SAMPLER: u32 = 0x7475_6606;
 const STRUCTURE: u32 = 0x7475_6607;
 const SHAPE: u32 = 0x7475_6608;
+const ELEMENTS: u32 = 0x7475_6609;
 
 /// A uniform or storage buffer; `address` 0: null.
 pub fn buffer(address: u64, bytes: u64) -> [u64; 4] {
@@ -55,9 +57,9 @@ pub fn structure(address: u64) -> [u64; 4] {
     if address == 0 { [0; 4] } else { [STRUCTURE as u64, address, 0, 0] }
 }
 
-/// A tensor's elements, and its shape by the [name](Names) of its view; `view` 0: null.
-pub fn tensor(address: u64, bytes: u64, view: u64) -> [[u64; 4]; 2] {
-    if view == 0 { [[0; 4]; 2] } else { [buffer(address, bytes), [SHAPE as u64, view, 0, 0]] }
+/// A tensor's elements and its shape, by its [name](Names).
+pub fn tensor(name: u64) -> [[u64; 4]; 2] {
+    [ELEMENTS, SHAPE].map(|tag| [tag as u64, name, 0, 0])
 }
 
 /// A uniform or storage texel buffer; `address` 0: null.
@@ -232,11 +234,38 @@ pub enum Named {
     Image(Arc<HeapViews>),
     View { sampled: Arc<ImageView>, storage: Arc<ImageView> },
     Sampler(Arc<Sampler>),
-    Shape(Arc<TensorShape>),
+    Tensor { elements: Arc<Buffer>, shape: Arc<TensorShape> },
+}
+
+/// An object's name, once it is wanted; one that is reserved is the object's from the beginning.
+#[derive(Default)]
+pub struct Name(OnceLock<u64>);
+
+/// Bytes of a reserved name, as captures keep it.
+pub const CAPTURED_BYTES: usize = size_of::<u64>();
+
+impl Name {
+    /// One for captures, or (`Some`) one that was captured. `None`: it is taken, or no such name.
+    pub fn reserve(names: &Names, captured: Option<u64>, what: Named) -> Option<Name> {
+        Some(Name(OnceLock::from(names.reserve(captured, what)?)))
+    }
+    /// What a capture keeps.
+    pub fn reserved(&self) -> Option<u64> {
+        self.0.get().copied().filter(|name| name & RESERVED != 0)
+    }
+    pub fn get(&self, names: &Names, what: impl FnOnce() -> Named) -> u64 {
+        *self.0.get_or_init(|| names.add(what()))
+    }
+    pub fn end(&self, names: &Names) {
+        if let Some(&name) = self.0.get() {
+            names.remove(name);
+        }
+    }
 }
 
 /// A device's image views and samplers by numbers that descriptors may have: a place in a list, and above it how often
-/// the place has been used, so that a name is never given twice.
+/// the place has been used, so that a name is never given twice. Those that are reserved, to be had again in a replay, are numbers of their
+/// own.
 #[derive(Default)]
 pub struct Names {
     list: RwLock<List>,
@@ -247,6 +276,27 @@ pub struct Names {
 struct List {
     places: Vec<(u32, Option<Named>)>,
     free: VecDeque<u32>,
+    /// By rising name.
+    reserved: Vec<(u64, Named)>,
+    /// Reserved names that were told are less.
+    next: u64,
+}
+
+/// The bit of reserved names, and how many there are. (A place has not been used so often.)
+const RESERVED: u64 = 1 << 63;
+const MOST_RESERVED: u64 = 1 << 32;
+
+impl List {
+    fn reserved(&self, name: u64) -> Result<usize, usize> {
+        self.reserved.binary_search_by_key(&name, |r| r.0)
+    }
+    fn named(&self, name: u64) -> Option<&Named> {
+        if name & RESERVED != 0 {
+            return Some(&self.reserved[self.reserved(name).ok()?].1);
+        }
+        let place = self.places.get(name as u32 as usize).filter(|p| p.0 as u64 == name >> 32)?;
+        place.1.as_ref()
+    }
 }
 
 impl Names {
@@ -256,7 +306,7 @@ impl Names {
         // A place that was used as often as can be told is used no more.
         let i = loop {
             match l.free.pop_front() {
-                Some(i) if l.places[i as usize].0 == u32::MAX => continue,
+                Some(i) if l.places[i as usize].0 == u32::MAX >> 1 => continue,
                 Some(i) => break i as usize,
                 None => {
                     l.places.push((0, None));
@@ -269,11 +319,19 @@ impl Names {
         (place.0 as u64) << 32 | i as u64
     }
 
+    fn reserve(&self, captured: Option<u64>, what: Named) -> Option<u64> {
+        let mut l = self.list.write();
+        let name = captured.unwrap_or(RESERVED | l.next);
+        let number = name ^ RESERVED;
+        let at = l.reserved(name).err().filter(|_| number < MOST_RESERVED)?;
+        l.next = l.next.max(number + 1);
+        l.reserved.insert(at, (name, what));
+        Some(name)
+    }
+
     /// The view of the words of an image's descriptor.
     pub fn image_view(&self, [tag, name, ..]: &[u64; 4]) -> Option<Arc<ImageView>> {
-        let l = self.list.read();
-        let place = l.places.get(*name as u32 as usize).filter(|p| p.0 as u64 == name >> 32)?;
-        match place.1.as_ref()? {
+        match self.list.read().named(*name)? {
             Named::View { sampled, .. } if matches!(*tag as u32, SAMPLED | STORAGE) => Some(sampled.clone()),
             _ => None,
         }
@@ -282,6 +340,10 @@ impl Names {
     /// Takes a name away from what had it.
     pub fn remove(&self, name: u64) -> Option<Named> {
         let mut l = self.list.write();
+        if name & RESERVED != 0 {
+            let at = l.reserved(name).ok()?;
+            return Some(l.reserved.remove(at).1);
+        }
         let place = l.places.get_mut(name as u32 as usize).filter(|p| p.0 as u64 == name >> 32)?;
         let what = place.1.take()?;
         l.free.push_back(name as u32);
@@ -289,9 +351,7 @@ impl Names {
     }
 
     fn find<T>(&self, name: u64, f: impl FnOnce(&Named) -> Option<*const T>) -> u64 {
-        let l = self.list.read();
-        let place = l.places.get(name as u32 as usize).filter(|p| p.0 as u64 == name >> 32);
-        place.and_then(|p| f(p.1.as_ref()?)).map_or(0, |p| p as u64)
+        self.list.read().named(name).and_then(f).map_or(0, |p| p as u64)
     }
 
     fn view(&self, name: u64, for_storage: bool) -> u64 {
@@ -320,9 +380,20 @@ impl Names {
 
     fn shape(&self, name: u64) -> u64 {
         self.find(name, |n| match n {
-            Named::Shape(s) => Some(Arc::as_ptr(s)),
+            Named::Tensor { shape, .. } => Some(Arc::as_ptr(shape)),
             _ => None,
         })
+    }
+
+    /// Address and bytes of a tensor's elements.
+    fn elements(&self, name: u64) -> [u64; 2] {
+        match self.list.read().named(name) {
+            Some(Named::Tensor { elements, .. }) => {
+                let (address, bytes) = elements.range(0, vk::WHOLE_SIZE);
+                [address as u64, bytes]
+            }
+            _ => [0; 2],
+        }
     }
 }
 
@@ -341,6 +412,10 @@ pub fn meaning(names: &Names, memory: &AddressSpace, raw: &[u64; 4], as_texels: 
             return Meaning { words: [0, 0, crate::descriptor::texels(&*view), 0], keep: Some(view) };
         }
         STRUCTURE if !as_texels => [a, 0, 0, 0],
+        ELEMENTS if !as_texels => {
+            let [address, bytes] = names.elements(a);
+            [address, bytes, 0, 0]
+        }
         SHAPE if !as_texels => match names.shape(a) {
             0 => [0; 4],
             shape => [shape, size_of::<TensorShape>() as u64, 0, 0],
@@ -444,6 +519,32 @@ mod tests {
         ] {
             assert_eq!(meaning(&names, space(), &t, true).words, [0; 4]);
         }
+    }
+
+    #[test]
+    fn reserved_names_can_be_had_again() {
+        let (names, v) = (Names::default(), view());
+        let what = || Named::View { sampled: v.clone(), storage: v.clone() };
+        let at = Arc::as_ptr(&v) as u64;
+        let means = |name: u64| meaning(&names, space(), &sampled(name, 0), false).words[2];
+        let first = Name::reserve(&names, None, what()).expect("a name");
+        let own = first.reserved().expect("it is reserved");
+        assert_eq!((first.get(&names, what), means(own)), (own, at));
+        assert!(Name::reserve(&names, Some(own), what()).is_none(), "it is taken");
+        first.end(&names);
+        assert_eq!(means(own), 0, "gone");
+        let other = Name::reserve(&names, None, what()).expect("a name");
+        assert_ne!(other.reserved(), Some(own), "it is not told twice");
+        let again = Name::reserve(&names, Some(own), what()).expect("the captured name");
+        assert_eq!((again.reserved(), means(own)), (Some(own), at));
+        // After one of another capture come those beyond it.
+        let later = Name::reserve(&names, Some(own + 100), what()).expect("a captured name");
+        let next = Name::reserve(&names, None, what()).and_then(|n| n.reserved());
+        assert_eq!((later.reserved(), next), (Some(own + 100), Some(own + 101)));
+        for wrong in [0, 1, u64::MAX, own | 1 << 40, names.add(what())] {
+            assert!(Name::reserve(&names, Some(wrong), what()).is_none(), "{wrong:#x}");
+        }
+        assert_eq!(Name::default().reserved(), None);
     }
 
     fn view_name(names: &Names) -> u64 {

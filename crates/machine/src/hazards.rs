@@ -8,9 +8,11 @@ use std::sync::Weak;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use texel::image::Image;
 
-/// A buffer or an image, for messages.
+/// What memory belongs to, for messages.
 #[derive(Clone)]
 pub struct Resource {
+    /// "buffer", for example.
+    pub kind: &'static str,
     pub handle: u64,
     pub bytes: Range<u64>,
     pub image: Option<Weak<Image>>,

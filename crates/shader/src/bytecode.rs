@@ -529,6 +529,7 @@ impl Program {
                     count,
                     inline_data: form & DESC_INLINE != 0,
                     in_memory: form & DESC_IN_MEMORY != 0,
+                    each: 1,
                 });
             }
             pc += 1 + crate::isa::code::extension_words(op);

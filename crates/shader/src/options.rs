@@ -19,12 +19,23 @@ pub struct Binding {
     /// The table lies in memory that the application writes (a descriptor buffer): descriptors have a form of the
     /// host's, which is asked what each one means when it is used.
     pub in_memory: bool,
+    /// Elements of the layout's that consist of several descriptors (tensors do): how many. `count` has them all. (Programs name places
+    /// of descriptors, where this is 1.)
+    pub each: u32,
 }
 
 impl Binding {
     /// `count` descriptors from byte `offset` on of a table of the host's.
     pub fn new(table: u32, offset: u32, count: u32) -> Binding {
-        Binding { table, offset, stride: DESCRIPTOR_BYTES, count, inline_data: false, in_memory: false }
+        Binding {
+            table,
+            offset,
+            stride: DESCRIPTOR_BYTES,
+            count,
+            inline_data: false,
+            in_memory: false,
+            each: 1,
+        }
     }
 }
 

@@ -148,6 +148,11 @@ const SITUATIONS: &[(&str, &str, &[&str])] = &[
         &["read-after-write", "does not wait in stage DATA_GRAPH"],
     ),
     ("copy_after_graph", "hazard", &["read-after-write: nothing orders"]),
+    (
+        "graph_twice_in_one_session",
+        "hazard",
+        &["write-after-write", "available: stage DATA_GRAPH with DATA_GRAPH_WRITE"],
+    ),
     ("protected_memory_filled", "protection", &["writes protected memory in an unprotected submission"]),
     ("protected_memory_in_a_shader", "protection", &["writes protected memory in an unprotected submission"]),
     ("sampled_after_dont_care", "discarded-read", &["did not store", "16384 bytes"]),

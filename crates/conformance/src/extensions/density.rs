@@ -3,14 +3,19 @@
 
 use super::rig::{RGBA8, Rectangle, Rig, SIDE, whole_of};
 use super::{Check, Found, found, same, text};
-use client::graphics::{Attachment, Image, ImageInfo, Load, Pipeline};
+use client::graphics::{Attachment, Image, ImageInfo, Load};
 use client::{Context, Library};
 use std::ffi::CStr;
 
 const OFFSET: &CStr = c"VK_EXT_fragment_density_map_offset";
 
 pub fn checks() -> Vec<Check> {
-    vec![Check { name: "density_maps", of: OFFSET, run }]
+    vec![
+        Check { name: "density_maps", of: OFFSET, run },
+        Check { name: "density_one", of: OFFSET, run: |_| covered(ONE, 1) },
+        Check { name: "density_half", of: OFFSET, run: |_| covered(TWO, 2) },
+        Check { name: "density_quarter", of: OFFSET, run: |_| covered(FOUR, 4) },
+    ]
 }
 
 const FRAGMENT: &[u8] = include_bytes!("../../shaders/extensions/density.frag.spv");
@@ -50,7 +55,11 @@ fn open() -> Result<Rig, String> {
 }
 
 /// The pixels of the target's layers, row by row.
-fn drawn(rig: &Rig, p: &Pipeline, c: &Case) -> Result<Vec<[u8; 4]>, String> {
+fn drawn(
+    rig: &Rig,
+    c: &Case,
+    draw: impl FnOnce(&ash::Device, vk::CommandBuffer),
+) -> Result<Vec<[u8; 4]>, String> {
     let layers = 32 - c.views.leading_zeros();
     let (device, instance) = (&rig.context.device, &rig.context.instance);
     let colour = |samples| ImageInfo { layers: layers.max(1), samples, ..ImageInfo::colour(RGBA8, SIZE) };
@@ -88,9 +97,7 @@ fn drawn(rig: &Rig, p: &Pipeline, c: &Case) -> Result<Vec<[u8; 4]>, String> {
         unsafe {
             d.cmd_begin_rendering(commands, &info);
             whole_of(d, commands, SIZE);
-            let columns = |x: f32| x / SIZE[0] as f32 * SIDE as f32;
-            let all = Rectangle { from: columns(1.6), to: columns(30.4), value: 0, depth: 0.0 };
-            all.draw(d, commands, p, 1);
+            draw(d, commands);
             end(commands, &ends);
         }
     })?;
@@ -116,6 +123,34 @@ fn expected(areas: &[[[u32; 2]; 4]; 2], samples: u32) -> Vec<[u8; 4]> {
         }
     }
     all
+}
+
+/// A triangle that covers all of the target, at one density: all fragments are of `size` pixels along both axes. Its counters are worked out
+/// in `tests/counters.rs`.
+fn covered(density: u8, size: u32) -> Found {
+    let rig = open()?;
+    let c = Case {
+        map: [1, 1, 1],
+        texels: vec![[density; 2]],
+        offsets: vec![],
+        views: 0,
+        samples: 1,
+        expected: vec![],
+    };
+    let p = rig.boxes(|i| {
+        i.fragment = Some(FRAGMENT);
+        i.flags = vk::PipelineCreateFlags::RENDERING_FRAGMENT_DENSITY_MAP_ATTACHMENT_EXT;
+    })?;
+    let got = drawn(&rig, &c, |d, commands| {
+        let words = [-3f32, -1.0, 1.0, 3.0, 0.0, 0.0, 0.0, 0.0, 0.0];
+        p.bind(commands, None, &words.map(f32::to_le_bytes).concat());
+        // SAFETY: recording with everything bound.
+        unsafe { d.cmd_draw(commands, 3, 1, 0, 0) };
+    })?;
+    match got.iter().find(|texel| u32::from(texel[2]) != size * 16 + size) {
+        None => found(&got.into_flattened()),
+        Some(wrong) => Err(format!("{wrong:?}, not fragments of {size} pixels along both axes")),
+    }
 }
 
 fn run(_: &Rig) -> Found {
@@ -181,7 +216,9 @@ fn run(_: &Rig) -> Found {
             (i.view_mask, i.samples) = (c.views, c.samples);
             i.flags = vk::PipelineCreateFlags::RENDERING_FRAGMENT_DENSITY_MAP_ATTACHMENT_EXT;
         })?;
-        let got = drawn(&rig, &p, c)?;
+        let columns = |x: f32| x / SIZE[0] as f32 * SIDE as f32;
+        let all_but_edges = Rectangle { from: columns(1.6), to: columns(30.4), value: 0, depth: 0.0 };
+        let got = drawn(&rig, c, |d, commands| all_but_edges.draw(d, commands, &p, 1))?;
         let pixels = (SIZE[0] * SIZE[1]) as usize;
         for (view, (got, want)) in got.chunks(pixels).zip(&c.expected).enumerate() {
             same(&format!("case {n}, view {view}"), got.to_vec(), expected(want, c.samples))?;

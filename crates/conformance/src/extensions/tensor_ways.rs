@@ -12,16 +12,39 @@ pub fn checks() -> Vec<Check> {
     vec![Check { name: "tensors_come_to_shaders_in_every_way", of: c"VK_ARM_tensors", run: ways }]
 }
 
-const EXTENSIONS: [&std::ffi::CStr; 3] =
-    [c"VK_ARM_tensors", c"VK_KHR_push_descriptor", c"VK_EXT_descriptor_buffer"];
+const EXTENSIONS: [&std::ffi::CStr; 7] = [
+    c"VK_ARM_tensors",
+    c"VK_KHR_push_descriptor",
+    c"VK_EXT_descriptor_buffer",
+    c"VK_EXT_descriptor_heap",
+    c"VK_EXT_mutable_descriptor_type",
+    c"VK_KHR_shader_untyped_pointers",
+    c"VK_KHR_maintenance5",
+];
 
-fn context() -> Result<Rc<Context>, String> {
+pub(super) fn context() -> Result<Rc<Context>, String> {
     let mut in_memory = vk::PhysicalDeviceDescriptorBufferTensorFeaturesARM {
         descriptor_buffer_tensor_descriptors: vk::TRUE,
         ..Default::default()
     };
-    let mut buffers = vk::PhysicalDeviceDescriptorBufferFeaturesEXT::default().descriptor_buffer(true);
-    buffers.p_next = (&raw mut in_memory).cast();
+    let mut heaps = vk::PhysicalDeviceDescriptorHeapFeaturesEXT {
+        descriptor_heap: vk::TRUE,
+        descriptor_heap_capture_replay: vk::TRUE,
+        p_next: (&raw mut in_memory).cast(),
+        ..Default::default()
+    };
+    let mut untyped = vk::PhysicalDeviceShaderUntypedPointersFeaturesKHR {
+        shader_untyped_pointers: vk::TRUE,
+        p_next: (&raw mut heaps).cast(),
+        ..Default::default()
+    };
+    let mut mutable =
+        vk::PhysicalDeviceMutableDescriptorTypeFeaturesEXT::default().mutable_descriptor_type(true);
+    mutable.p_next = (&raw mut untyped).cast();
+    let mut buffers = vk::PhysicalDeviceDescriptorBufferFeaturesEXT::default()
+        .descriptor_buffer(true)
+        .descriptor_buffer_capture_replay(true);
+    buffers.p_next = (&raw mut mutable).cast();
     let mut tensors = vk::PhysicalDeviceTensorFeaturesARM {
         p_next: (&raw mut buffers).cast(),
         tensors: vk::TRUE,

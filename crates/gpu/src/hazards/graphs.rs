@@ -1,7 +1,6 @@
-//! The accesses of data graphs: what a graph reads of the tensors of its inputs, and writes to those of its outputs; the images of a node.
-//!
-//! A session's memory is left out. What lies there is of no later dispatch, so that an execution dependency is all that two dispatches in
-//! one session need of it.
+//! The accesses of data graphs: what a graph reads of the tensors of its inputs, and writes to those of its outputs; the images of a node;
+//! the session's memory, all of which each dispatch writes. What it reads there it has written before, unless it is the vectors of the
+//! last dispatch.
 
 use super::{MOST_RANGES, Tracker, Use, ranges};
 use crate::graphs::{Accessed, GraphDispatch};
@@ -9,6 +8,7 @@ use graph::{Port, Tensor};
 use machine::lost::Place;
 use sanitize::hazards::{access, stage};
 use small_sort::SmallSort;
+use texel::buffer::Buffer;
 
 impl Tracker {
     /// A data graph has run.
@@ -34,6 +34,13 @@ impl Tracker {
                 }
             }
         };
+        let (past, all_of) = (d.said.past.as_ref(), |b: &Buffer| b.ptr() as u64..b.ptr() as u64 + b.size);
+        if let Some(p) = past.filter(|_| !d.said.fresh) {
+            self.accessed(&who, read, &[all_of(&p.memory)]);
+        }
+        for b in d.session().filter(|b| !b.ptr().is_null()) {
+            self.accessed(&who, write, &[all_of(b)]);
+        }
         let [inputs, outputs] = &accessed.tensors;
         all(read, inputs, &g.inputs);
         all(write, outputs, &g.outputs);

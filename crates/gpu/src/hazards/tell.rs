@@ -59,7 +59,7 @@ pub fn resource(hazards: &Hazards, report: &dyn Report, at: u64) -> (String, u64
             let format = image.format.format;
             (format!("image{name} ({shape}, {format:?}), {place}"), offset, Some(size))
         }
-        None => (format!("buffer{name}"), offset, Some(size)),
+        None => (format!("{}{name}", r.kind), offset, Some(size)),
     }
 }
 

@@ -5,9 +5,12 @@ use crate::base::debug;
 use crate::base::given::{Call, In, Out, OutSlice};
 use crate::descriptor::descriptor_layout;
 use crate::device::Device;
+use crate::memory::buffer::Buffer;
+use crate::memory::image::Image;
 use crate::memory::image_view::ImageView;
 use crate::memory::sampler::Sampler;
-use crate::memory::tensor::TensorView;
+use crate::memory::tensor::{Tensor, TensorView};
+use crate::memory::{acceleration_structure, capture};
 use machine::descriptor_memory as form;
 use std::ffi::c_void;
 use vk::DescriptorType as Type;
@@ -85,29 +88,33 @@ pub(crate) fn get_descriptor_ext(device: &Device, info: In<vk::DescriptorGetInfo
     out.copy(words.map(u64::to_ne_bytes).as_flattened());
 }
 
-/// Commands of capture and replay, whose feature there is not: nothing is captured.
-macro_rules! no_capture {
-    ($($name:ident($info:ident): $command:literal,)*) => {$(
-        pub(crate) fn $name(_: &Device, _: In<vk::$info>, _: *mut c_void) -> vk::Result {
-            debug::log_error(concat!($command, ": the feature descriptorBufferCaptureReplay is not supported"));
-            vk::Result::ERROR_FEATURE_NOT_PRESENT
+/// Commands that tell what a capture keeps of an object; `None`: it was not made for that, or there is no such object.
+macro_rules! captured {
+    ($($name:ident($info:ident) = $command:literal: |$device:ident, $i:ident| $what:expr;)*) => {$(
+        pub(crate) fn $name($device: &Device, $i: In<vk::$info>, to: *mut c_void) -> vk::Result {
+            // SAFETY: valid usage: as many bytes as the properties say.
+            unsafe { capture::give($command, to, (|| $what)()) }
         }
     )*};
 }
 
-no_capture! {
-    get_acceleration_structure_opaque_capture_descriptor_data_ext(AccelerationStructureCaptureDescriptorDataInfoEXT):
-        "vkGetAccelerationStructureOpaqueCaptureDescriptorDataEXT",
-    get_buffer_opaque_capture_descriptor_data_ext(BufferCaptureDescriptorDataInfoEXT):
-        "vkGetBufferOpaqueCaptureDescriptorDataEXT",
-    get_image_opaque_capture_descriptor_data_ext(ImageCaptureDescriptorDataInfoEXT):
-        "vkGetImageOpaqueCaptureDescriptorDataEXT",
-    get_image_view_opaque_capture_descriptor_data_ext(ImageViewCaptureDescriptorDataInfoEXT):
-        "vkGetImageViewOpaqueCaptureDescriptorDataEXT",
-    get_sampler_opaque_capture_descriptor_data_ext(SamplerCaptureDescriptorDataInfoEXT):
-        "vkGetSamplerOpaqueCaptureDescriptorDataEXT",
-    get_tensor_opaque_capture_descriptor_data_arm(TensorCaptureDescriptorDataInfoARM):
-        "vkGetTensorOpaqueCaptureDescriptorDataARM",
-    get_tensor_view_opaque_capture_descriptor_data_arm(TensorViewCaptureDescriptorDataInfoARM):
-        "vkGetTensorViewOpaqueCaptureDescriptorDataARM",
+captured! {
+    get_acceleration_structure_opaque_capture_descriptor_data_ext(AccelerationStructureCaptureDescriptorDataInfoEXT)
+        = "vkGetAccelerationStructureOpaqueCaptureDescriptorDataEXT":
+        |device, i| acceleration_structure::get(device, i.acceleration_structure).map(|s| s.address());
+    // Of buffers that are not sparse, and of images, the memory has the addresses.
+    get_buffer_opaque_capture_descriptor_data_ext(BufferCaptureDescriptorDataInfoEXT)
+        = "vkGetBufferOpaqueCaptureDescriptorDataEXT": |device, i| device.object::<Buffer>(i.buffer).map(|b| b.gpu.ptr() as u64);
+    get_image_opaque_capture_descriptor_data_ext(ImageCaptureDescriptorDataInfoEXT)
+        = "vkGetImageOpaqueCaptureDescriptorDataEXT": |device, i| device.object::<Image>(i.image).map(|_| 0);
+    get_tensor_opaque_capture_descriptor_data_arm(TensorCaptureDescriptorDataInfoARM)
+        = "vkGetTensorOpaqueCaptureDescriptorDataARM": |device, i| device.object::<Tensor>(i.tensor).map(|_| 0);
+    get_image_view_opaque_capture_descriptor_data_ext(ImageViewCaptureDescriptorDataInfoEXT)
+        = "vkGetImageViewOpaqueCaptureDescriptorDataEXT":
+        |device, i| device.object::<ImageView>(i.image_view)?.name.reserved();
+    get_sampler_opaque_capture_descriptor_data_ext(SamplerCaptureDescriptorDataInfoEXT)
+        = "vkGetSamplerOpaqueCaptureDescriptorDataEXT": |device, i| device.object::<Sampler>(i.sampler)?.name.reserved();
+    get_tensor_view_opaque_capture_descriptor_data_arm(TensorViewCaptureDescriptorDataInfoARM)
+        = "vkGetTensorViewOpaqueCaptureDescriptorDataARM":
+        |device, i| device.object::<TensorView>(i.tensor_view)?.0.name.reserved();
 }

@@ -2,16 +2,20 @@
 //! [`machine::descriptor_memory`]; where a shader's bindings lie in heaps is in [`crate::descriptor::mappings`].
 
 use crate::base::answer::{Answer, invalid};
-use crate::base::given::{Call, In, OutSlice};
+use crate::base::given::{Call, In, OutSlice, array};
 use crate::base::hash::Hasher128;
+use crate::base::object::Object;
 use crate::device::Device;
 use crate::instance::physical_device::PhysicalDevice;
+use crate::memory::capture;
 use crate::memory::image::Image;
 use crate::memory::image_view;
 use crate::memory::sampler;
+use crate::memory::tensor;
 use crate::memory::ycbcr_conversion;
 use machine::descriptor::DESCRIPTOR_BYTES;
 use machine::descriptor_memory as form;
+use machine::descriptor_memory::{CAPTURED_BYTES, Name};
 use std::hash::Hash;
 use vk::DescriptorType as Type;
 
@@ -55,11 +59,21 @@ fn image(device: &Device, info: In<vk::ImageDescriptorInfoEXT>, for_storage: boo
         }
         views.add(hash, made.sampled(), made.storage());
     }
-    Ok(form::image(*name, hash, for_storage))
+    Ok(form::image(name, hash, for_storage))
 }
 
-fn resource(device: &Device, info: In<vk::ResourceDescriptorInfoEXT>) -> Answer<[u64; 4]> {
+/// What a resource's descriptor is; the second half is that of tensors alone.
+fn resource(device: &Device, info: In<vk::ResourceDescriptorInfoEXT>) -> Answer<[[u64; 4]; 2]> {
     let (ty, data) = (info.ty, info.data);
+    if ty == vk::DESCRIPTOR_TYPE_TENSOR_ARM {
+        // SAFETY: as below.
+        let view = unsafe { data.p_tensor_arm.as_ref().map(|v| In::new(v)) };
+        return view.map_or(Ok([[0; 4]; 2]), |v| tensor::in_heap(device, v));
+    }
+    Ok([plain(device, ty, data)?, [0; 4]])
+}
+
+fn plain(device: &Device, ty: Type, data: vk::ResourceDescriptorDataEXT) -> Answer<[u64; 4]> {
     // SAFETY: valid usage: the union has the pointer that the type asks for, which is null or leads to what its type says.
     unsafe {
         match ty {
@@ -87,9 +101,8 @@ fn resource(device: &Device, info: In<vk::ResourceDescriptorInfoEXT>) -> Answer<
 }
 
 /// Writes what fits.
-fn put(to: In<vk::HostAddressRangeEXT>, words: [u64; 4]) {
-    let words = words.map(u64::to_ne_bytes);
-    let bytes = to.size.min(DESCRIPTOR_BYTES as usize);
+fn put(to: In<vk::HostAddressRangeEXT>, words: &[u64]) {
+    let bytes = to.size.min(size_of_val(words));
     if !to.address.is_null() {
         // SAFETY: valid usage: so many bytes may be written there.
         unsafe { std::ptr::copy_nonoverlapping(words.as_ptr().cast::<u8>(), to.address.cast(), bytes) };
@@ -102,7 +115,7 @@ pub(crate) fn write_sampler_descriptors_ext(
     to: In<[vk::HostAddressRangeEXT]>,
 ) -> vk::Result {
     for (s, to) in samplers.iter().zip(to) {
-        put(to, sampler(s));
+        put(to, &sampler(s));
     }
     vk::Result::SUCCESS
 }
@@ -115,19 +128,23 @@ pub(crate) fn write_resource_descriptors_ext(
 ) -> vk::Result {
     let mut result = vk::Result::SUCCESS;
     for (r, to) in resources.iter().zip(to) {
-        put(
-            to,
-            resource(device, r).unwrap_or_else(|e| {
-                result = e;
-                [0; 4]
-            }),
-        );
+        let words = resource(device, r).unwrap_or_else(|e| {
+            result = e;
+            [[0; 4]; 2]
+        });
+        put(to, &words.as_flattened()[..size(r.ty) as usize / size_of::<u64>()]);
     }
     result
 }
 
 pub(crate) fn get_physical_device_descriptor_size_ext(_: &PhysicalDevice, ty: Type) -> vk::DeviceSize {
+    size(ty).into()
+}
+
+/// Bytes of a descriptor in a heap; 0: none of this type lies there.
+fn size(ty: Type) -> u32 {
     match ty {
+        vk::DESCRIPTOR_TYPE_TENSOR_ARM => 2 * DESCRIPTOR_BYTES,
         Type::SAMPLER
         | Type::SAMPLED_IMAGE
         | Type::INPUT_ATTACHMENT
@@ -136,25 +153,42 @@ pub(crate) fn get_physical_device_descriptor_size_ext(_: &PhysicalDevice, ty: Ty
         | Type::STORAGE_TEXEL_BUFFER
         | Type::UNIFORM_BUFFER
         | Type::STORAGE_BUFFER
-        | Type::ACCELERATION_STRUCTURE_KHR => DESCRIPTOR_BYTES.into(),
+        | Type::ACCELERATION_STRUCTURE_KHR => DESCRIPTOR_BYTES,
         _ => 0,
     }
 }
 
-/// Commands of capture and replay, whose feature there is not: nothing is captured.
-macro_rules! no_capture {
-    ($($name:ident($handle:ident): $command:literal,)*) => {$(
-        pub(crate) fn $name(_: &Device, _: &[vk::$handle], _: OutSlice<vk::HostAddressRangeEXT>) -> vk::Result {
-            crate::base::debug::log_error(concat!(
-                $command,
-                ": the feature descriptorHeapCaptureReplay is not supported"
-            ));
-            vk::Result::ERROR_FEATURE_NOT_PRESENT
-        }
-    )*};
+/// Each object's captured name.
+fn give<T: Object>(
+    device: &Device,
+    call: &str,
+    objects: &[T::Handle],
+    to: OutSlice<vk::HostAddressRangeEXT>,
+    name: fn(&T) -> &Name,
+) -> vk::Result {
+    // SAFETY: valid usage: a range for each object.
+    let to = unsafe { array(to.start().cast_const(), to.len()) };
+    let each = objects.iter().zip(to).map(|(object, to)| {
+        let what = device.object::<T>(*object).and_then(|o| name(o).reserved());
+        let to = if to.size < CAPTURED_BYTES { std::ptr::null_mut() } else { to.address };
+        // SAFETY: valid usage: so many bytes may be written there.
+        unsafe { capture::give(call, to, what) }
+    });
+    each.fold(vk::Result::SUCCESS, |all, one| if all == vk::Result::SUCCESS { one } else { all })
 }
 
-no_capture! {
-    get_image_opaque_capture_data_ext(Image): "vkGetImageOpaqueCaptureDataEXT",
-    get_tensor_opaque_capture_data_arm(TensorARM): "vkGetTensorOpaqueCaptureDataARM",
+pub(crate) fn get_image_opaque_capture_data_ext(
+    device: &Device,
+    images: &[vk::Image],
+    to: OutSlice<vk::HostAddressRangeEXT>,
+) -> vk::Result {
+    give(device, "vkGetImageOpaqueCaptureDataEXT", images, to, |i: &Image| &i.name)
+}
+
+pub(crate) fn get_tensor_opaque_capture_data_arm(
+    device: &Device,
+    tensors: &[vk::TensorARM],
+    to: OutSlice<vk::HostAddressRangeEXT>,
+) -> vk::Result {
+    give(device, "vkGetTensorOpaqueCaptureDataARM", tensors, to, |t: &tensor::Tensor| &t.shown.name)
 }

@@ -1,6 +1,6 @@
 //! VkDescriptorSetLayout: where each binding's descriptors lie in a set's memory.
 //!
-//! Every descriptor takes [`DESCRIPTOR_BYTES`], a tensor's two of them; an inline uniform block lies there as its plain bytes. Dynamic buffers
+//! Every descriptor takes [`DESCRIPTOR_BYTES`], a tensor's two of them, and so does one of several types if it may be a tensor; an inline uniform block lies there as its plain bytes. Dynamic buffers
 //! keep their undisplaced descriptor in the set and get a number in the order of bindings; dispatches read them, with
 //! their offsets added, from the dynamic table.
 
@@ -28,6 +28,8 @@ pub(crate) struct Binding {
     /// One per element, or empty.
     pub immutable: Vec<Arc<texel::sample::Sampler>>,
     pub flags: vk::DescriptorBindingFlags,
+    /// Descriptors of which an element consists.
+    pub each: u32,
 }
 
 impl Binding {
@@ -43,27 +45,30 @@ impl Binding {
     pub fn is_variable(&self) -> bool {
         self.flags.contains(vk::DescriptorBindingFlags::VARIABLE_DESCRIPTOR_COUNT)
     }
-    /// Descriptors of which an element consists.
-    pub fn descriptors(&self) -> u32 {
-        descriptors(self.ty)
-    }
     /// Byte offset of an element in the set.
     pub fn place(&self, element: u32) -> u32 {
-        self.offset + element * self.descriptors() * DESCRIPTOR_BYTES
+        self.offset + element * self.each * DESCRIPTOR_BYTES
     }
     /// Bytes that `count` elements take.
     fn bytes(&self, count: u32) -> u64 {
         if self.is_inline() {
             (count as u64).next_multiple_of(DESCRIPTOR_BYTES as u64)
         } else {
-            count as u64 * self.descriptors() as u64 * DESCRIPTOR_BYTES as u64
+            count as u64 * self.each as u64 * DESCRIPTOR_BYTES as u64
         }
     }
 }
 
-/// Descriptors of which an element of a type consists.
-fn descriptors(ty: vk::DescriptorType) -> u32 {
-    if ty == vk::DESCRIPTOR_TYPE_TENSOR_ARM { 2 } else { 1 }
+/// Descriptors of which an element of binding `i` of the structure consists, which has this type.
+fn descriptors(info: In<vk::DescriptorSetLayoutCreateInfo>, i: usize, ty: vk::DescriptorType) -> u32 {
+    const TENSOR: vk::DescriptorType = vk::DESCRIPTOR_TYPE_TENSOR_ARM;
+    let may_be_tensor = || {
+        let lists = info.find::<vk::MutableDescriptorTypeCreateInfoEXT>()?;
+        let types = lists.mutable_descriptor_type_lists().iter().nth(i)?;
+        Some(types.descriptor_types().contains(&TENSOR))
+    };
+    let is = ty == TENSOR || ty == vk::DescriptorType::MUTABLE_EXT && may_be_tensor() == Some(true);
+    1 + is as u32
 }
 
 /// What sets and pipeline layouts share of a layout.
@@ -92,7 +97,7 @@ impl SetLayout {
     /// Shaders compiled for the one find the same in sets of the other (§ Pipeline Layout Compatibility).
     pub fn is_like(&self, other: &SetLayout) -> bool {
         let same = |a: &Binding, b: &Binding| {
-            (a.number, a.ty, a.count, a.offset) == (b.number, b.ty, b.count, b.offset)
+            (a.number, a.ty, a.count, a.offset, a.each) == (b.number, b.ty, b.count, b.offset, b.each)
         };
         self.in_memory == other.in_memory
             && self.bindings.len() == other.bindings.len()
@@ -152,6 +157,7 @@ impl SetLayout {
                 dynamic: 0,
                 immutable,
                 flags: flags.get(i).copied().unwrap_or_default(),
+                each: descriptors(info, i, b.descriptor_type),
             });
         }
         bindings.small_sort_by_key(|b| b.number);
@@ -209,7 +215,7 @@ pub(crate) fn get_descriptor_set_layout_support(
     let (mut bytes, mut variable) = (0u64, None);
     for (n, b) in i.bindings().iter().enumerate() {
         let inline = b.descriptor_type == vk::DescriptorType::INLINE_UNIFORM_BLOCK;
-        let unit = if inline { 1 } else { (descriptors(b.descriptor_type) * DESCRIPTOR_BYTES) as u64 };
+        let unit = if inline { 1 } else { (descriptors(i, n, b.descriptor_type) * DESCRIPTOR_BYTES) as u64 };
         bytes += b.descriptor_count as u64 * unit;
         if flags.get(n).is_some_and(|f| f.contains(vk::DescriptorBindingFlags::VARIABLE_DESCRIPTOR_COUNT)) {
             variable = Some((unit, b.descriptor_count as u64 * unit));

@@ -175,8 +175,8 @@ pub(crate) unsafe fn put(
 
 /// Whether a binding holds descriptors of the type; logs an error if it does not.
 fn is_of(b: &Binding, ty: Type) -> bool {
-    // A tensor's descriptors have no room in a binding of several types.
-    let mutable = b.ty == Type::MUTABLE_EXT && ty != vk::DESCRIPTOR_TYPE_TENSOR_ARM;
+    // Only where it is said does a binding of several types have room for a tensor's.
+    let mutable = b.ty == Type::MUTABLE_EXT && (ty != vk::DESCRIPTOR_TYPE_TENSOR_ARM || b.each == 2);
     let good = !b.is_inline() && (b.ty == ty || mutable);
     if !good {
         crate::base::debug::log_error(&format!(
@@ -295,7 +295,7 @@ fn copy(c: In<vk::CopyDescriptorSet>, replaced: &mut Replaced) {
         if fb.is_dynamic() != tb.is_dynamic() {
             return;
         }
-        for k in 0..fb.descriptors().min(tb.descriptors()) {
+        for k in 0..fb.each.min(tb.each) {
             let mut d = src.memory.read(fb.place(fe) + k * DESCRIPTOR_BYTES);
             if let Some(s) = tb.immutable.get(te as usize) {
                 d = d.with_sampler(s.clone());

@@ -94,11 +94,19 @@ impl Inner {
     pub fn clock(&self) -> &machine::time::Clock {
         &self.gpu.shared.clock
     }
-    /// A buffer or an image has been bound to memory, or is no more: sanitised devices name it.
-    pub fn resource(&self, handle: u64, bytes: Range<u64>, image: Option<&Arc<Image>>, binding: Binding) {
+    /// A resource has been bound to memory, or is no more: sanitised devices name it.
+    pub fn resource(
+        &self,
+        kind: &'static str,
+        handle: u64,
+        bytes: Range<u64>,
+        image: Option<&Arc<Image>>,
+        binding: Binding,
+    ) {
         if let Some(h) = &self.gpu.shared.hazards {
+            let image = image.map(Arc::downgrade);
             match binding {
-                Binding::BIND => h.bound(Resource { handle, bytes, image: image.map(Arc::downgrade) }),
+                Binding::BIND => h.bound(Resource { kind, handle, bytes, image }),
                 _ => h.released(bytes.start, handle),
             }
         }

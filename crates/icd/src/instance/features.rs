@@ -94,7 +94,7 @@ pub(crate) const FEATURES: &[&str] = &[
     // memory, descriptors, images, pipelines
     "memoryPriority", "zeroInitializeDeviceMemory", "internallySynchronizedQueues", "minLod", "unifiedImageLayouts", "pageableDeviceLocalMemory", "ycbcrImageArrays", "borderColorSwizzle", "borderColorSwizzleFromImage", "customBorderColors",
     "customBorderColorWithoutFormat", "nonSeamlessCubeMap", "image2DViewOf3D", "sampler2DViewOf3D", "imageSlicedViewOf3D", "mutableDescriptorType",
-    "descriptorHeap", "descriptorBuffer", "descriptorBufferImageLayoutIgnored", "descriptorBufferPushDescriptors",
+    "descriptorHeap", "descriptorHeapCaptureReplay", "descriptorBuffer", "descriptorBufferCaptureReplay", "descriptorBufferImageLayoutIgnored", "descriptorBufferPushDescriptors",
     "nestedCommandBuffer", "nestedCommandBufferRendering", "nestedCommandBufferSimultaneousUse", "robustBufferAccess2", "robustImageAccess2",
     "nullDescriptor", "pipelineExecutableInfo",
     // counters

@@ -9,7 +9,7 @@ use crate::instance::physical_device::{API_VERSION, QUEUE_FLAGS};
 use crate::instance::structs::PropertyStruct;
 use crate::instance::structs::Value::{self, *};
 use machine::descriptor::DESCRIPTOR_BYTES;
-use machine::descriptor_memory::{MAX_CUSTOM_BORDER_COLORS, MAX_DESCRIPTOR_BUFFER_RANGE};
+use machine::descriptor_memory::{CAPTURED_BYTES, MAX_CUSTOM_BORDER_COLORS, MAX_DESCRIPTOR_BUFFER_RANGE};
 use machine::tensor::MAX_BYTES;
 use raster::regions;
 use shader::options::tensor;
@@ -315,23 +315,23 @@ pub(crate) static PROPERTIES: &[(&str, Value)] = &[
     ("imageDescriptorAlignment", U64(DESCRIPTOR_BYTES as u64)),
     ("bufferDescriptorAlignment", U64(DESCRIPTOR_BYTES as u64)),
     ("maxPushDataSize", U64(MAX_PUSH_CONSTANTS as u64)),
-    ("imageCaptureReplayOpaqueDataSize", U64(0)),
+    ("imageCaptureReplayOpaqueDataSize", U64(CAPTURED_BYTES as u64)),
     // They are part of the shaders' code.
     ("maxDescriptorHeapEmbeddedSamplers", U32(u32::MAX)),
     ("samplerYcbcrConversionCount", U32(1)),
     ("sparseDescriptorHeaps", Bool(true)),
     ("protectedDescriptorHeaps", Bool(false)),
-    // Elements and shape; of descriptor buffers only, for heaps have no tensors ([`fill`]).
+    // Elements and shape.
     ("tensorDescriptorSize", U64(2 * DESCRIPTOR_BYTES as u64)),
-    ("tensorDescriptorAlignment", U64(0)),
-    ("tensorCaptureReplayOpaqueDataSize", U64(0)),
-    ("tensorCaptureReplayDescriptorDataSize", U64(0)),
-    ("tensorViewCaptureReplayDescriptorDataSize", U64(0)),
-    ("bufferCaptureReplayDescriptorDataSize", U64(0)),
-    ("imageCaptureReplayDescriptorDataSize", U64(0)),
-    ("imageViewCaptureReplayDescriptorDataSize", U64(0)),
-    ("samplerCaptureReplayDescriptorDataSize", U64(0)),
-    ("accelerationStructureCaptureReplayDescriptorDataSize", U64(0)),
+    ("tensorDescriptorAlignment", U64(DESCRIPTOR_BYTES as u64)),
+    ("tensorCaptureReplayOpaqueDataSize", U64(CAPTURED_BYTES as u64)),
+    ("tensorCaptureReplayDescriptorDataSize", U64(CAPTURED_BYTES as u64)),
+    ("tensorViewCaptureReplayDescriptorDataSize", U64(CAPTURED_BYTES as u64)),
+    ("bufferCaptureReplayDescriptorDataSize", U64(CAPTURED_BYTES as u64)),
+    ("imageCaptureReplayDescriptorDataSize", U64(CAPTURED_BYTES as u64)),
+    ("imageViewCaptureReplayDescriptorDataSize", U64(CAPTURED_BYTES as u64)),
+    ("samplerCaptureReplayDescriptorDataSize", U64(CAPTURED_BYTES as u64)),
+    ("accelerationStructureCaptureReplayDescriptorDataSize", U64(CAPTURED_BYTES as u64)),
     ("defaultRobustnessStorageBuffers", U32(ROBUST_BUFFERS)),
     ("defaultRobustnessUniformBuffers", U32(ROBUST_BUFFERS)),
     ("defaultRobustnessVertexInputs", U32(ROBUST_BUFFERS)),
@@ -548,14 +548,10 @@ pub(crate) fn fill(properties: &mut Fill<vk::PhysicalDeviceProperties2>) {
         let _ = p.copy_dst_layouts().fill(&HOST_COPY_LAYOUTS);
     }
     for s in properties.chain() {
-        // SAFETY: a structure of the chain.
-        let heap_of_tensors = unsafe { (*s).s_type }
-            == vk::STRUCTURE_TYPE_PHYSICAL_DEVICE_DESCRIPTOR_HEAP_TENSOR_PROPERTIES_ARM;
         // SAFETY: `sType` says what structure it is, and so which members it has.
         unsafe {
             for m in structure((*s).s_type).map_or(&[][..], |known| known.members) {
-                let value = if heap_of_tensors { Some(U64(0)) } else { value(m.name) };
-                if let Some(v) = value.filter(|_| !LISTS.contains(&m.name)) {
+                if let Some(v) = value(m.name).filter(|_| !LISTS.contains(&m.name)) {
                     v.write(s.cast(), m);
                 }
             }

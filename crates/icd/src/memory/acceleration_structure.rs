@@ -5,6 +5,7 @@ use crate::base::chain;
 use crate::base::given::{Call, Doomed, Fill, In, Out, OutSlice, array};
 use crate::base::object::{self, Object};
 use crate::device::Device;
+use crate::memory::capture;
 use crate::sync::deferred_operation;
 use gpu::query::StructureProperty;
 use gpu::structure::{self, Attached, Build, Command, Failure, Geometry, Indices, Range, Ranges};
@@ -51,7 +52,11 @@ pub(crate) fn create_acceleration_structure_khr(
 
 fn new(i: In<vk::AccelerationStructureCreateInfoKHR>) -> Answer<AccelerationStructure> {
     let buffer = crate::memory::buffer::get(i, i.buffer).ok_or(vk::Result::ERROR_UNKNOWN)?;
-    let gpu = placed("vkCreateAccelerationStructureKHR", buffer, i.offset, i.size, i.device_address)?;
+    let captured = match i.device_address {
+        0 => capture::in_buffers(i.find()).unwrap_or(0),
+        address => address,
+    };
+    let gpu = placed("vkCreateAccelerationStructureKHR", buffer, i.offset, i.size, captured)?;
     Ok(AccelerationStructure { gpu: Arc::new(gpu) })
 }
 

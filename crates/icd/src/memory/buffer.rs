@@ -7,7 +7,7 @@ use crate::device::Device;
 use crate::device::addresses::{self, Binding};
 use crate::instance::limits::MAX_ALLOCATION;
 use crate::instance::physical_device::{PLAIN_TYPE_BITS, PROTECTED_TYPE_BITS, SPARSE_TYPE_BITS};
-use crate::memory::{self, Memory, acceleration_structure};
+use crate::memory::{self, Memory, acceleration_structure, capture};
 use std::sync::Arc;
 use texel::memory::Bound;
 use texel::memory::sparse::BLOCK;
@@ -61,8 +61,11 @@ fn new(device: &Device, info: In<vk::BufferCreateInfo>) -> Answer<Buffer> {
     let usage = usage(info);
     // Others are where the memory is that they are bound to.
     let captured = info.find::<vk::BufferOpaqueCaptureAddressCreateInfo>();
-    let for_replay = info.flags.contains(Flags::DEVICE_ADDRESS_CAPTURE_REPLAY);
-    let wanted = memory::wanted(device, captured.map(|c| c.opaque_capture_address), for_replay);
+    let captured = captured.map(|c| c.opaque_capture_address).or_else(|| capture::in_buffers(info.find()));
+    let for_replay = info
+        .flags
+        .intersects(Flags::DEVICE_ADDRESS_CAPTURE_REPLAY | Flags::DESCRIPTOR_BUFFER_CAPTURE_REPLAY_EXT);
+    let wanted = memory::wanted(device, captured, for_replay);
     let gpu = match is_sparse {
         true => texel::buffer::Buffer::unbound(device.space(), info.size, usage, info.flags, wanted)?,
         false => texel::buffer::Buffer::new(info.size, usage, info.flags),
@@ -81,7 +84,7 @@ fn usage(info: In<vk::BufferCreateInfo>) -> vk::BufferUsageFlags {
 fn tell(device: &Device, buffer: vk::Buffer, binding: Binding) {
     if let Some(b) = device.object::<Buffer>(buffer) {
         let bytes = b.gpu.ptr() as u64..b.gpu.ptr() as u64 + b.gpu.size;
-        device.resource(buffer.as_raw(), bytes, None, binding);
+        device.resource("buffer", buffer.as_raw(), bytes, None, binding);
         addresses::tell_address::<Buffer>(device, buffer, (b.gpu.ptr() as u64, b.gpu.size), binding);
     }
 }

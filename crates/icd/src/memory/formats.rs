@@ -208,6 +208,7 @@ pub(crate) fn image_properties(
         | C::PROTECTED
         | C::SUBSAMPLED_EXT
         | vk::IMAGE_CREATE_FRAGMENT_DENSITY_MAP_OFFSET_BIT_EXT
+        | C::DESCRIPTOR_BUFFER_CAPTURE_REPLAY_EXT
         | SPARSE
         | vk::IMAGE_CREATE_ALIAS_SINGLE_LAYER_DESCRIPTOR_BIT_KHR;
     if features.is_empty() || !known_usage.contains(usage) || !known_flags.contains(flags) {

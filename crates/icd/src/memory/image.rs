@@ -8,9 +8,9 @@ use crate::device::addresses::{self, Binding};
 use crate::instance::physical_device::{
     PLAIN_TYPE_BITS, PROTECTED_TYPE_BITS, SPARSE_TYPE_BITS, TRANSIENT_TYPE_BITS,
 };
-use crate::memory::Memory;
 use crate::memory::buffer::not_dedicated;
-use machine::descriptor_memory::{HeapViews, Named};
+use crate::memory::{Memory, capture};
+use machine::descriptor_memory::{HeapViews, Name, Named};
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Arc, OnceLock};
 use texel::format::plane_index;
@@ -19,26 +19,26 @@ use vk::Handle;
 
 pub struct Image {
     pub(crate) gpu: Arc<texel::image::Image>,
-    /// Its name in descriptor heaps, once it was wanted there, and its views by what they were written with.
-    heap: OnceLock<(u64, Arc<HeapViews>)>,
+    /// In descriptor heaps.
+    pub(crate) name: Name,
+    /// Those of descriptors in heaps, by what they were written with.
+    views: Views,
 }
 
+/// Once there are such.
+type Views = OnceLock<Arc<HeapViews>>;
+
 impl Image {
-    fn new(gpu: Arc<texel::image::Image>) -> Image {
-        Image { gpu, heap: OnceLock::new() }
-    }
     /// The handle of an image of the device's.
-    pub(crate) fn create(gpu: Arc<texel::image::Image>) -> vk::Image {
-        let handle = object::create(Image::new(gpu.clone()));
+    pub(crate) fn create(gpu: Arc<texel::image::Image>, name: Name, views: Views) -> vk::Image {
+        let handle = object::create(Image { gpu: gpu.clone(), name, views });
         gpu.handle.store(handle.as_raw(), Relaxed);
         handle
     }
     /// What descriptors in heaps call it, and the views that they know.
-    pub(crate) fn in_heaps(&self, device: &Device) -> &(u64, Arc<HeapViews>) {
-        self.heap.get_or_init(|| {
-            let views = Arc::new(HeapViews::default());
-            (device.names().add(Named::Image(views.clone())), views)
-        })
+    pub(crate) fn in_heaps(&self, device: &Device) -> (u64, &HeapViews) {
+        let views = self.views.get_or_init(Default::default);
+        (self.name.get(device.names(), || Named::Image(views.clone())), views)
     }
 }
 
@@ -98,8 +98,15 @@ pub(crate) fn create_image(
     info: In<vk::ImageCreateInfo>,
     out: Out<vk::Image>,
 ) -> vk::Result {
-    let image = match new(device, info) {
-        Ok(image) => Image::create(Arc::new(image)),
+    let is_kept = info.flags.contains(vk::IMAGE_CREATE_DESCRIPTOR_HEAP_CAPTURE_REPLAY_BIT_EXT);
+    let made = new(device, info).and_then(|image| {
+        let views = Views::new();
+        let named = || Named::Image(views.get_or_init(Default::default).clone());
+        let name = capture::name(device, is_kept, capture::in_heaps(info.find()), &named)?;
+        Ok(Image::create(Arc::new(image), name, views))
+    });
+    let image = match made {
+        Ok(image) => image,
         Err(e) => return e,
     };
     out.set(image);
@@ -113,7 +120,7 @@ pub(crate) fn create_image(
 pub(crate) fn tell(device: &Device, image: vk::Image, binding: Binding) {
     if let Some(b) = device.object::<Image>(image) {
         let at = b.gpu.base().map_or(0, |p| p as u64);
-        device.resource(image.as_raw(), at..at.saturating_add(b.gpu.size()), Some(&b.gpu), binding);
+        device.resource("image", image.as_raw(), at..at.saturating_add(b.gpu.size()), Some(&b.gpu), binding);
         addresses::tell_address::<Image>(
             device,
             image,
@@ -134,8 +141,8 @@ pub(crate) fn destroy_image(device: &Device, image: Doomed<Image>) {
 pub(crate) fn destroyed(device: &Device, image: Doomed<Image>) {
     let Some(i) = image.destroy() else { return };
     i.gpu.released();
-    if let Some((name, views)) = i.heap.into_inner() {
-        device.names().remove(name);
+    i.name.end(device.names());
+    if let Some(views) = i.views.into_inner() {
         device.quarantine.keep(Box::new(views), &device.gpu);
     }
 }

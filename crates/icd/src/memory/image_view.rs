@@ -4,17 +4,17 @@ use crate::base::answer::{Answer, created, invalid};
 use crate::base::given::{Call, Doomed, In, Out};
 use crate::base::object::Object;
 use crate::device::Device;
-use crate::memory::image;
-use machine::descriptor_memory::Named;
-use std::sync::{Arc, OnceLock};
+use crate::memory::{capture, image};
+use machine::descriptor_memory::{Name, Named};
+use std::sync::Arc;
 
 /// The view in a form that sampling reads; descriptors keep it.
 pub struct ImageView {
     gpu: Arc<texel::sample::ImageView>,
     /// What storage images see: some slices of a 3D image (VK_EXT_image_sliced_view_of_3d).
     sliced: Option<Arc<texel::sample::ImageView>>,
-    /// Its name in descriptor buffers, once it was wanted there.
-    name: OnceLock<u64>,
+    /// In descriptor buffers.
+    pub(crate) name: Name,
 }
 
 impl Object for ImageView {
@@ -27,9 +27,10 @@ impl ImageView {
     }
     /// What descriptors in buffers call it.
     pub(crate) fn name(&self, device: &Device) -> u64 {
-        *self.name.get_or_init(|| {
-            device.names().add(Named::View { sampled: self.sampled(), storage: self.storage() })
-        })
+        self.name.get(device.names(), || self.named())
+    }
+    fn named(&self) -> Named {
+        Named::View { sampled: self.sampled(), storage: self.storage() }
     }
     /// For a storage image.
     pub(crate) fn storage(&self) -> Arc<texel::sample::ImageView> {
@@ -65,26 +66,26 @@ pub(crate) fn new(image: &Arc<texel::image::Image>, info: In<vk::ImageViewCreate
         Some(s) => Some(Arc::new(view()?.sliced(s.slice_offset, s.slice_count))),
         None => None,
     };
-    Ok(ImageView { gpu: Arc::new(view()?), sliced, name: OnceLock::new() })
+    Ok(ImageView { gpu: Arc::new(view()?), sliced, name: Name::default() })
 }
 
 pub(crate) fn create_image_view(
-    _: &Device,
+    device: &Device,
     info: In<vk::ImageViewCreateInfo>,
     out: Out<vk::ImageView>,
 ) -> vk::Result {
-    let made = match image::get(info, info.image) {
-        Some(i) => new(&i, info),
-        None => Err(vk::Result::ERROR_UNKNOWN),
-    };
+    let is_kept = info.flags.contains(vk::ImageViewCreateFlags::DESCRIPTOR_BUFFER_CAPTURE_REPLAY_EXT);
+    let made = image::get(info, info.image).ok_or(vk::Result::ERROR_UNKNOWN).and_then(|i| {
+        let view = new(&i, info)?;
+        let name = capture::name(device, is_kept, capture::in_buffers(info.find()), &|| view.named())?;
+        Ok(ImageView { name, ..view })
+    });
     created(out, made)
 }
 
 pub(crate) fn destroy_image_view(device: &Device, view: Doomed<ImageView>) {
     if let Some(v) = view.destroy() {
-        if let Some(&name) = v.name.get() {
-            device.names().remove(name);
-        }
+        v.name.end(device.names());
         device.quarantine.keep(Box::new((v.gpu, v.sliced)), &device.gpu);
     }
 }

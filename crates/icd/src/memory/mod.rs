@@ -6,6 +6,7 @@ pub(crate) mod acceleration_structure;
 pub(crate) mod allocation;
 pub(crate) mod buffer;
 pub(crate) mod buffer_view;
+pub(crate) mod capture;
 pub(crate) mod drm;
 pub(crate) mod formats;
 pub(crate) mod host_copy;

@@ -4,14 +4,15 @@ use crate::base::answer::created;
 use crate::base::given::{Doomed, In, Out, words};
 use crate::base::object::Object;
 use crate::device::Device;
-use machine::descriptor_memory::Named;
-use std::sync::{Arc, OnceLock};
+use crate::memory::capture;
+use machine::descriptor_memory::{Name, Named};
+use std::sync::Arc;
 
 /// The sampler in a form that sampling reads; descriptors keep it.
 pub struct Sampler {
     pub(crate) gpu: Arc<texel::sample::Sampler>,
-    /// Its name in descriptor buffers, once it was wanted there.
-    name: OnceLock<u64>,
+    /// In descriptor buffers.
+    pub(crate) name: Name,
 }
 
 impl Object for Sampler {
@@ -21,12 +22,12 @@ impl Object for Sampler {
 impl Sampler {
     /// What descriptors in buffers call it.
     pub(crate) fn name(&self, device: &Device) -> u64 {
-        *self.name.get_or_init(|| device.names().add(Named::Sampler(self.gpu.clone())))
+        self.name.get(device.names(), || Named::Sampler(self.gpu.clone()))
     }
 }
 
 pub(crate) fn create_sampler(
-    _: &Device,
+    device: &Device,
     info: In<vk::SamplerCreateInfo>,
     out: Out<vk::Sampler>,
 ) -> vk::Result {
@@ -42,7 +43,9 @@ pub(crate) fn create_sampler(
         .filter(|_| custom)
         .map(|b| words(&b.custom_border_color));
     let gpu = Arc::new(texel::sample::Sampler::new(&i, border, reduction(i)));
-    created(out, Ok(Sampler { gpu, name: OnceLock::new() }))
+    let is_kept = i.flags.contains(vk::SamplerCreateFlags::DESCRIPTOR_BUFFER_CAPTURE_REPLAY_EXT);
+    let name = capture::name(device, is_kept, capture::in_buffers(i.find()), &|| Named::Sampler(gpu.clone()));
+    created(out, name.map(|name| Sampler { gpu, name }))
 }
 
 /// How a sampler's texels become one.
@@ -53,9 +56,7 @@ pub(crate) fn reduction(info: In<vk::SamplerCreateInfo>) -> vk::SamplerReduction
 
 pub(crate) fn destroy_sampler(device: &Device, sampler: Doomed<Sampler>) {
     if let Some(s) = sampler.destroy() {
-        if let Some(&name) = s.name.get() {
-            device.names().remove(name);
-        }
+        s.name.end(device.names());
         device.quarantine.keep(Box::new(s.gpu), &device.gpu);
     }
 }

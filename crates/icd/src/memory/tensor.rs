@@ -4,12 +4,14 @@ use crate::base::answer::{Answer, created, invalid};
 use crate::base::given::{Call, Doomed, Fill, In, Out};
 use crate::base::object::Object;
 use crate::device::Device;
+use crate::device::addresses::Binding;
 use crate::instance::physical_device::{PhysicalDevice, external_memory};
-use crate::memory::{Memory, buffer};
+use crate::memory::{Memory, buffer, capture};
 use machine::descriptor::{Descriptor, TensorShape};
-use machine::descriptor_memory::{self, Named};
+use machine::descriptor_memory::{self, Name, Named};
 use machine::tensor::Shape;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
+use vk::Handle;
 
 /// What a tensor's memory is used for, as that of a buffer.
 const USAGE: vk::BufferUsageFlags = vk::BufferUsageFlags::from_raw(
@@ -21,18 +23,52 @@ const USAGE: vk::BufferUsageFlags = vk::BufferUsageFlags::from_raw(
 pub struct Tensor {
     pub(crate) gpu: Arc<texel::buffer::Buffer>,
     pub(crate) shape: Arc<Shape>,
+    /// In heaps.
+    pub(crate) shown: Shown,
 }
 
 impl Object for Tensor {
     type Handle = vk::TensorARM;
 }
 
-pub struct TensorView {
+/// What descriptors lead to.
+pub(crate) struct Shown {
     gpu: Arc<texel::buffer::Buffer>,
+    /// Shaders read it where it is.
     shape: Arc<TensorShape>,
-    /// Its name in descriptor buffers, once it was wanted there.
-    name: OnceLock<u64>,
+    /// In the application's memory.
+    pub(crate) name: Name,
 }
+
+impl Shown {
+    /// `is_kept`, `captured`: as [`capture::name`] has them.
+    fn new(
+        device: &Device,
+        gpu: &Arc<texel::buffer::Buffer>,
+        shape: &Shape,
+        is_kept: bool,
+        captured: Option<u64>,
+    ) -> Answer<Shown> {
+        let shape = Arc::new(TensorShape(shape.words()));
+        let mut shown = Shown { gpu: gpu.clone(), shape, name: Name::default() };
+        shown.name = capture::name(device, is_kept, captured, &|| shown.named())?;
+        Ok(shown)
+    }
+    /// A tensor's descriptors in the application's memory.
+    fn words(&self, device: &Device) -> [[u64; 4]; 2] {
+        descriptor_memory::tensor(self.name.get(device.names(), || self.named()))
+    }
+    fn named(&self) -> Named {
+        Named::Tensor { elements: self.gpu.clone(), shape: self.shape.clone() }
+    }
+    /// Work that has begun may still read the shape.
+    fn end(self, device: &Device) {
+        self.name.end(device.names());
+        device.quarantine.keep(Box::new(self.shape), &device.gpu);
+    }
+}
+
+pub struct TensorView(pub(crate) Shown);
 
 impl Object for TensorView {
     type Handle = vk::TensorViewARM;
@@ -41,13 +77,29 @@ impl Object for TensorView {
 impl TensorView {
     /// Of the elements and of the shape, as they follow each other in a set.
     pub(crate) fn descriptors(&self) -> [Descriptor; 2] {
-        [Descriptor::buffer(&self.gpu, 0, vk::WHOLE_SIZE), Descriptor::shape(self.shape.clone())]
+        [Descriptor::buffer(&self.0.gpu, 0, vk::WHOLE_SIZE), Descriptor::shape(self.0.shape.clone())]
     }
     /// The same in a descriptor buffer.
     pub(crate) fn words(&self, device: &Device) -> [[u64; 4]; 2] {
-        let (address, bytes) = self.gpu.range(0, vk::WHOLE_SIZE);
-        let name = *self.name.get_or_init(|| device.names().add(Named::Shape(self.shape.clone())));
-        descriptor_memory::tensor(address as u64, bytes, name)
+        self.0.words(device)
+    }
+}
+
+/// The descriptors in a heap of a view of a tensor that has memory.
+pub(crate) fn in_heap(device: &Device, view: In<vk::TensorViewCreateInfoARM>) -> Answer<[[u64; 4]; 2]> {
+    const CALL: &str = "vkWriteResourceDescriptorsEXT";
+    let tensor = device.object::<Tensor>(view.tensor).ok_or(vk::Result::ERROR_UNKNOWN)?;
+    check_view(CALL, view.format, &tensor.shape)?;
+    if tensor.gpu.bound.get().is_none() {
+        return Err(invalid(&format!("{CALL}: a tensor without memory")));
+    }
+    Ok(tensor.shown.words(device))
+}
+
+fn check_view(call: &str, format: vk::Format, shape: &Shape) -> Answer<()> {
+    match machine::tensor::element_bytes(format) == Some(shape.element) {
+        true => Ok(()),
+        false => Err(invalid(&format!("{call}: elements of another size than the tensor's"))),
     }
 }
 
@@ -137,55 +189,69 @@ fn check_rolling(info: In<vk::TensorCreateInfoARM>, shape: &Shape) -> Answer<()>
     Ok(())
 }
 
-fn new(info: In<vk::TensorCreateInfoARM>) -> Answer<Tensor> {
-    if info.flags != vk::TensorCreateFlagsARM::empty() {
+/// What a tensor's memory is to be, as that of a buffer.
+fn memory_flags(flags: vk::TensorCreateFlagsARM) -> vk::BufferCreateFlags {
+    match flags.contains(vk::TensorCreateFlagsARM::PROTECTED) {
+        true => vk::BufferCreateFlags::PROTECTED,
+        false => Default::default(),
+    }
+}
+
+fn new(device: &Device, info: In<vk::TensorCreateInfoARM>) -> Answer<Tensor> {
+    use vk::TensorCreateFlagsARM as Flags;
+    let known = Flags::MUTABLE_FORMAT
+        | Flags::PROTECTED
+        | Flags::DESCRIPTOR_BUFFER_CAPTURE_REPLAY
+        | Flags::DESCRIPTOR_HEAP_CAPTURE_REPLAY;
+    if !known.contains(info.flags) {
         return Err(invalid("vkCreateTensorARM: tensors of these flags are not supported"));
+    }
+    if info.flags.contains(Flags::PROTECTED) {
+        device.protect("vkCreateTensorARM", false)?;
     }
     let shape = shape("vkCreateTensorARM", info.description())?;
     check_rolling(info, &shape)?;
-    let gpu = texel::buffer::Buffer::new(shape.bytes(), USAGE, Default::default());
-    Ok(Tensor { gpu: Arc::new(gpu), shape: Arc::new(shape) })
+    let gpu = Arc::new(texel::buffer::Buffer::new(shape.bytes(), USAGE, memory_flags(info.flags)));
+    let is_kept = info.flags.contains(Flags::DESCRIPTOR_HEAP_CAPTURE_REPLAY);
+    let shown = Shown::new(device, &gpu, &shape, is_kept, capture::in_heaps(info.find()))?;
+    Ok(Tensor { gpu, shape: Arc::new(shape), shown })
 }
 
 pub(crate) fn create_tensor_arm(
-    _: &Device,
+    device: &Device,
     info: In<vk::TensorCreateInfoARM>,
     out: Out<vk::TensorARM>,
 ) -> vk::Result {
-    created(out, new(info))
+    created(out, new(device, info))
 }
 
-pub(crate) fn destroy_tensor_arm(_: &Device, tensor: Doomed<Tensor>) {
-    if let Some(t) = tensor.destroy()
-        && let Some(bound) = t.gpu.bound.get()
-    {
+pub(crate) fn destroy_tensor_arm(device: &Device, tensor: Doomed<Tensor>) {
+    let handle = tensor.handle();
+    let Some(t) = tensor.destroy() else { return };
+    tell(device, handle, &t.gpu, Binding::UNBIND);
+    if let Some(bound) = t.gpu.bound.get() {
         bound.memory.released();
     }
+    t.shown.end(device);
 }
 
 pub(crate) fn create_tensor_view_arm(
-    _: &Device,
+    device: &Device,
     info: In<vk::TensorViewCreateInfoARM>,
     out: Out<vk::TensorViewARM>,
 ) -> vk::Result {
-    let made = match get(info, info.tensor) {
-        None => Err(vk::Result::ERROR_UNKNOWN),
-        Some((_, shape)) if machine::tensor::element_bytes(info.format) != Some(shape.element) => {
-            Err(invalid("vkCreateTensorViewARM: elements of another size than the tensor's"))
-        }
-        Some((gpu, shape)) => {
-            Ok(TensorView { gpu, shape: Arc::new(TensorShape(shape.words())), name: OnceLock::new() })
-        }
-    };
+    let made = get(info, info.tensor).ok_or(vk::Result::ERROR_UNKNOWN).and_then(|(gpu, shape)| {
+        check_view("vkCreateTensorViewARM", info.format, &shape)?;
+        let is_kept = info.flags.contains(vk::TensorViewCreateFlagsARM::DESCRIPTOR_BUFFER_CAPTURE_REPLAY);
+        let captured = capture::in_buffers(info.find());
+        Ok(TensorView(Shown::new(device, &gpu, &shape, is_kept, captured)?))
+    });
     created(out, made)
 }
 
 pub(crate) fn destroy_tensor_view_arm(device: &Device, view: Doomed<TensorView>) {
     if let Some(v) = view.destroy() {
-        if let Some(&name) = v.name.get() {
-            device.names().remove(name);
-        }
-        device.quarantine.keep(Box::new(v.shape), &device.gpu);
+        v.0.end(device);
     }
 }
 
@@ -204,17 +270,27 @@ pub(crate) fn get_device_tensor_memory_requirements_arm(
     info: In<vk::DeviceTensorMemoryRequirementsARM>,
     out: Fill<vk::MemoryRequirements2>,
 ) {
+    let flags = info.create_info().map_or(Default::default(), |i| memory_flags(i.flags));
     let description = info.create_info().and_then(|i| i.description());
     if let Ok(shape) = shape("vkGetDeviceTensorMemoryRequirementsARM", description) {
-        buffer::require(shape.bytes(), USAGE, Default::default(), out);
+        buffer::require(shape.bytes(), USAGE, flags, out);
     }
 }
 
-pub(crate) fn bind_tensor_memory_arm(_: &Device, infos: In<[vk::BindTensorMemoryInfoARM]>) -> vk::Result {
-    infos.iter().map(bind).find(|r| *r != vk::Result::SUCCESS).unwrap_or(vk::Result::SUCCESS)
+pub(crate) fn bind_tensor_memory_arm(
+    device: &Device,
+    infos: In<[vk::BindTensorMemoryInfoARM]>,
+) -> vk::Result {
+    infos.iter().map(|i| bind(device, i)).find(|r| *r != vk::Result::SUCCESS).unwrap_or(vk::Result::SUCCESS)
 }
 
-fn bind(i: In<vk::BindTensorMemoryInfoARM>) -> vk::Result {
+/// Findings name it.
+fn tell(device: &Device, tensor: vk::TensorARM, gpu: &texel::buffer::Buffer, binding: Binding) {
+    let at = gpu.ptr() as u64;
+    device.resource("tensor", tensor.as_raw(), at..at + gpu.size, None, binding);
+}
+
+fn bind(device: &Device, i: In<vk::BindTensorMemoryInfoARM>) -> vk::Result {
     let (Some(t), Some(m)) = (i.object::<Tensor>(i.tensor), i.object::<Memory>(i.memory)) else {
         return vk::Result::ERROR_UNKNOWN;
     };
@@ -225,7 +301,11 @@ fn bind(i: In<vk::BindTensorMemoryInfoARM>) -> vk::Result {
             buffer::ALIGN
         ));
     }
-    buffer::place("vkBindTensorMemoryARM", &t.gpu, m, i.memory_offset)
+    let placed = buffer::place("vkBindTensorMemoryARM", &t.gpu, m, i.memory_offset);
+    if placed == vk::Result::SUCCESS {
+        tell(device, i.tensor, &t.gpu, Binding::BIND);
+    }
+    placed
 }
 
 pub(crate) fn get_physical_device_external_tensor_properties_arm(
@@ -233,5 +313,8 @@ pub(crate) fn get_physical_device_external_tensor_properties_arm(
     info: In<vk::PhysicalDeviceExternalTensorInfoARM>,
     mut out: Fill<vk::ExternalTensorPropertiesARM>,
 ) {
-    out.external_memory_properties = external_memory(info.handle_type);
+    // Protected memory is not shared.
+    if !info.flags.contains(vk::TensorCreateFlagsARM::PROTECTED) {
+        out.external_memory_properties = external_memory(info.handle_type);
+    }
 }

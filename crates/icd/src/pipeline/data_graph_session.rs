@@ -5,6 +5,7 @@ use crate::base::debug::log_error;
 use crate::base::given::{Call, Doomed, Fill, In, List, Out};
 use crate::base::object::Object;
 use crate::device::Device;
+use crate::device::addresses::Binding;
 use crate::memory::{Memory, buffer};
 use crate::pipeline::{Pipeline, pipeline_data_graph};
 use gpu::graphs::flow::Past;
@@ -13,6 +14,7 @@ use graph::Plan;
 use std::sync::Arc;
 use texel::buffer::Buffer;
 use vk::DataGraphPipelineSessionBindPointARM as Point;
+use vk::Handle;
 use vk::NeuralAcceleratorStatisticsModeARM as Mode;
 
 pub struct DataGraphSession {
@@ -40,28 +42,35 @@ impl DataGraphSession {
     }
 }
 
-fn memory(bytes: u64) -> Arc<Buffer> {
-    Arc::new(Buffer::new(bytes, vk::BufferUsageFlags::STORAGE_BUFFER, Default::default()))
-}
-
-fn new(info: In<vk::DataGraphPipelineSessionCreateInfoARM>) -> Answer<DataGraphSession> {
+fn new(device: &Device, info: In<vk::DataGraphPipelineSessionCreateInfoARM>) -> Answer<DataGraphSession> {
+    use vk::DataGraphPipelineSessionCreateFlagsARM as Flags;
     const CREATE: &str = "vkCreateDataGraphPipelineSessionARM";
     let pipeline = info.object::<Pipeline>(info.data_graph_pipeline).ok_or(vk::Result::ERROR_UNKNOWN)?;
     let graph = pipeline_data_graph::of(pipeline.shared())
         .ok_or_else(|| invalid(&format!("{CREATE}: no pipeline of a data graph")))?;
-    let cached = info.flags == vk::DataGraphPipelineSessionCreateFlagsARM::OPTICAL_FLOW_CACHE;
+    let cached = info.flags.contains(Flags::OPTICAL_FLOW_CACHE);
     let flow = graph.flow.as_ref().filter(|_| cached);
-    if info.flags != vk::DataGraphPipelineSessionCreateFlagsARM::empty() && flow.is_none() {
+    if !(Flags::OPTICAL_FLOW_CACHE | Flags::PROTECTED).contains(info.flags) || cached && flow.is_none() {
         return Err(invalid(&format!("{CREATE}: sessions of these flags are not supported")));
     }
+    let protected = info.flags.contains(Flags::PROTECTED);
+    if protected {
+        device.protect(CREATE, false)?;
+    }
+    let memory = |bytes| {
+        let flags = if protected { vk::BufferCreateFlags::PROTECTED } else { Default::default() };
+        Arc::new(Buffer::new(bytes, vk::BufferUsageFlags::STORAGE_BUFFER, flags))
+    };
     let mode = info.find::<vk::DataGraphPipelineSessionNeuralStatisticsCreateInfoARM>().map(|s| s.mode);
     let of_nodes = match mode.filter(|m| *m != Mode::DISABLED) {
         None => None,
         Some(m) if m == Mode::STATISTICS0 || m == Mode::STATISTICS1 => Some(m == Mode::STATISTICS1),
         Some(m) => return Err(invalid(&format!("{CREATE}: there is no mode {} of statistics", m.as_raw()))),
     };
-    if mode.is_some() && !graph.counts {
-        return Err(invalid(&format!("{CREATE}: the pipeline was created without allowNeuralStatistics")));
+    if mode.is_some() && (!graph.counts || protected) {
+        return Err(invalid(&format!(
+            "{CREATE}: statistics of a pipeline without allowNeuralStatistics, or of a protected session"
+        )));
     }
     let statistics = of_nodes
         .map(|of_nodes| Statistics { memory: memory(statistics::bytes(&graph.plan, of_nodes)), of_nodes });
@@ -73,15 +82,17 @@ fn new(info: In<vk::DataGraphPipelineSessionCreateInfoARM>) -> Answer<DataGraphS
 }
 
 pub(crate) fn create_data_graph_pipeline_session_arm(
-    _: &Device,
+    device: &Device,
     info: In<vk::DataGraphPipelineSessionCreateInfoARM>,
     out: Out<vk::DataGraphPipelineSessionARM>,
 ) -> vk::Result {
-    created(out, new(info))
+    created(out, new(device, info))
 }
 
-pub(crate) fn destroy_data_graph_pipeline_session_arm(_: &Device, session: Doomed<DataGraphSession>) {
+pub(crate) fn destroy_data_graph_pipeline_session_arm(device: &Device, session: Doomed<DataGraphSession>) {
+    let handle = session.handle();
     let Some(s) = session.destroy() else { return };
+    s.points().for_each(|(_, m)| tell(device, handle, m, Binding::UNBIND));
     s.points().filter_map(|(_, m)| m.bound.get()).for_each(|bound| bound.memory.released());
 }
 
@@ -114,13 +125,19 @@ pub(crate) fn get_data_graph_pipeline_session_memory_requirements_arm(
 }
 
 pub(crate) fn bind_data_graph_pipeline_session_memory_arm(
-    _: &Device,
+    device: &Device,
     infos: In<[vk::BindDataGraphPipelineSessionMemoryInfoARM]>,
 ) -> vk::Result {
-    infos.iter().map(bind).find(|r| *r != vk::Result::SUCCESS).unwrap_or(vk::Result::SUCCESS)
+    infos.iter().map(|i| bind(device, i)).find(|r| *r != vk::Result::SUCCESS).unwrap_or(vk::Result::SUCCESS)
 }
 
-fn bind(i: In<vk::BindDataGraphPipelineSessionMemoryInfoARM>) -> vk::Result {
+/// Findings name it.
+fn tell(device: &Device, session: vk::DataGraphPipelineSessionARM, memory: &Buffer, binding: Binding) {
+    let at = memory.ptr() as u64;
+    device.resource("session", session.as_raw(), at..at + memory.size, None, binding);
+}
+
+fn bind(device: &Device, i: In<vk::BindDataGraphPipelineSessionMemoryInfoARM>) -> vk::Result {
     const BIND: &str = "vkBindDataGraphPipelineSessionMemoryARM";
     let (Some(s), Some(m)) = (i.object::<DataGraphSession>(i.session), i.object::<Memory>(i.memory)) else {
         return vk::Result::ERROR_UNKNOWN;
@@ -131,5 +148,9 @@ fn bind(i: In<vk::BindDataGraphPipelineSessionMemoryInfoARM>) -> vk::Result {
     if !i.memory_offset.is_multiple_of(buffer::ALIGN) {
         return invalid(&format!("{BIND}: offset {} is no multiple of {}", i.memory_offset, buffer::ALIGN));
     }
-    buffer::place(BIND, memory, m, i.memory_offset)
+    let placed = buffer::place(BIND, memory, m, i.memory_offset);
+    if placed == vk::Result::SUCCESS {
+        tell(device, i.session, memory, Binding::BIND);
+    }
+    placed
 }

@@ -20,5 +20,6 @@ pub(crate) mod shader_binary;
 pub(crate) mod shader_combinations;
 pub(crate) mod shader_module;
 pub(crate) mod shader_object;
+mod stored_graph;
 
 pub(crate) use create::*;

@@ -1,7 +1,7 @@
 //! VkPipelineCache: compiled programs by key, and their blobs.
 //!
 //! A blob ([`signed`]) is the header of § Pipeline Cache Header (version one), a signature of all else, and entries:
-//! key, length, name and program. Its UUID is of one build of the driver (`build.rs`), for a program's bytes mean nothing
+//! key, length, name and program; after these [graphs](Stored). Its UUID is of one build of the driver (`build.rs`), for a program's bytes mean nothing
 //! to another. A blob that is foreign, forged or damaged is an empty one.
 
 use crate::base::answer::{Answer, created};
@@ -11,6 +11,7 @@ use crate::base::signed::{Body, Draft, HEADER, Header, Verified};
 use crate::device::Device;
 use crate::instance::properties::{CACHE_UUID, DEVICE_ID, VENDOR_ID};
 use crate::pipeline::Compiled;
+use crate::pipeline::stored_graph::Stored;
 use parking_lot::Mutex;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Weak};
@@ -19,9 +20,10 @@ const _: () = assert!(size_of::<vk::PipelineCacheHeaderVersionOne>() == HEADER);
 
 pub struct PipelineCache {
     programs: Mutex<BTreeMap<u128, Arc<Compiled>>>,
-    /// Data graphs, which blobs do not have.
-    graphs: Mutex<BTreeMap<u128, Arc<graph::Plan>>>,
+    graphs: Mutex<Graphs>,
 }
+
+type Graphs = BTreeMap<u128, Arc<Stored>>;
 
 impl Object for PipelineCache {
     type Handle = vk::PipelineCache;
@@ -35,10 +37,11 @@ impl PipelineCache {
         self.programs.lock().insert(key, p);
     }
     pub(crate) fn graph(&self, key: u128) -> Option<Arc<graph::Plan>> {
-        self.graphs.lock().get(&key).cloned()
+        let stored = self.graphs.lock().get(&key).cloned();
+        stored?.plan()
     }
-    pub(crate) fn put_graph(&self, key: u128, p: Arc<graph::Plan>) {
-        self.graphs.lock().insert(key, p);
+    pub(super) fn put_graph(&self, key: u128, graph: Stored) {
+        self.graphs.lock().insert(key, Arc::new(graph));
     }
 }
 
@@ -89,29 +92,33 @@ pub(crate) fn entry(key: u128, p: &Compiled) -> Vec<u8> {
     e
 }
 
-/// The blob of as many programs as fit `room` bytes, and whether those are all.
-fn write(programs: &BTreeMap<u128, Arc<Compiled>>, room: usize) -> (Vec<u8>, bool) {
+/// The blob of as many programs and then graphs as fit `room` bytes, and whether those are all.
+fn write(programs: &BTreeMap<u128, Arc<Compiled>>, graphs: &Graphs, room: usize) -> (Vec<u8>, bool) {
     let mut blob = Draft::new(header());
-    let mut all = true;
-    for (&key, p) in programs {
-        let e = entry(key, p);
-        if blob.len() + e.len() > room {
-            all = false;
-            break;
+    let mut entries =
+        programs.iter().map(|(&key, p)| entry(key, p)).chain(graphs.iter().map(|(&key, g)| g.entry(key)));
+    let all = entries.all(|e| {
+        let fits = blob.len() + e.len() <= room;
+        if fits {
+            blob.add(&e);
         }
-        blob.add(&e);
-    }
+        fits
+    });
     (blob.signed(), all)
 }
 
-/// The programs of a blob, up to the first that means nothing.
-fn read(mut rest: Body) -> BTreeMap<u128, Arc<Compiled>> {
-    let mut programs = BTreeMap::new();
+/// The programs and graphs of a blob, up to the first that means nothing.
+fn read(mut rest: Body) -> PipelineCache {
+    let cache = PipelineCache { programs: Mutex::default(), graphs: Mutex::default() };
     while let Some((key, made, after)) = read_entry(rest) {
-        programs.insert(key, Arc::new(made));
+        cache.put(key, Arc::new(made));
         rest = after;
     }
-    programs
+    while let Some((key, graph, after)) = Stored::read(rest) {
+        cache.put_graph(key, graph);
+        rest = after;
+    }
+    cache
 }
 
 /// The entry at the beginning of a body, and the rest of the body.
@@ -128,8 +135,10 @@ pub(crate) fn read_entry(b: Body) -> Option<(u128, Compiled, Body)> {
 /// A blob that is not ours or not whole is an empty one.
 fn new(info: In<vk::PipelineCacheCreateInfo>) -> Answer<PipelineCache> {
     let blob = Verified::copied(info.initial_data(), |h| *h == header())?;
-    let programs = blob.map_or_else(BTreeMap::new, |b| read(b.body()));
-    Ok(PipelineCache { programs: Mutex::new(programs), graphs: Mutex::default() })
+    Ok(match blob {
+        Some(b) => read(b.body()),
+        None => PipelineCache { programs: Mutex::default(), graphs: Mutex::default() },
+    })
 }
 
 pub(crate) fn create_pipeline_cache(
@@ -150,9 +159,9 @@ pub(crate) fn get_pipeline_cache_data(
     data: List<u8, usize>,
 ) -> vk::Result {
     let Some(c) = device.object::<PipelineCache>(cache) else { return vk::Result::ERROR_UNKNOWN };
-    let programs = c.programs.lock();
+    let (programs, graphs) = (c.programs.lock(), c.graphs.lock());
     let room = data.room().unwrap_or(usize::MAX);
-    let (blob, all) = write(&programs, room);
+    let (blob, all) = write(&programs, &graphs, room);
     if room < blob.len() {
         // Not even header and signature: at least the header, if that fits.
         let _ = data.fill(if room < HEADER { &[] } else { &blob[..HEADER] });

@@ -8,6 +8,7 @@ use crate::device::Device;
 use crate::instance::data_graph;
 use crate::pipeline::pipeline_cache::PipelineCache;
 use crate::pipeline::pipeline_layout::{self, Layout};
+use crate::pipeline::stored_graph::Stored;
 use crate::pipeline::{self, Pipeline, PipelineKind, Shared, optical_flow, shader_module};
 use crate::sync::deferred_operation;
 use gpu::graphs::statistics::INFO;
@@ -32,13 +33,20 @@ pub(crate) fn of(shared: &Shared) -> Option<&Arc<GraphPipeline>> {
 }
 
 /// A tensor as an application describes it: for its elements' type, and its shape.
-#[derive(Clone, PartialEq, Eq, Hash)]
-struct Described {
-    format: i32,
+#[derive(Clone, Default, PartialEq, Eq, Hash)]
+pub(super) struct Described {
+    pub format: i32,
     tiling: i32,
-    dimensions: Vec<u32>,
+    pub dimensions: Vec<u32>,
     strides: Vec<u32>,
     bytes: u64,
+}
+
+impl Described {
+    /// What a graph is made from.
+    pub fn of(format: i32, dimensions: Vec<u32>) -> Described {
+        Described { format, dimensions, ..Described::default() }
+    }
 }
 
 fn described(d: Option<In<vk::TensorDescriptionARM>>, what: &str) -> Answer<Described> {
@@ -56,19 +64,18 @@ fn described(d: Option<In<vk::TensorDescriptionARM>>, what: &str) -> Answer<Desc
 }
 
 /// A constant that the application gives.
-struct Given {
-    id: u32,
-    tensor: Described,
-    elements: Constant,
+pub(super) struct Given {
+    pub id: u32,
+    pub tensor: Described,
+    pub elements: Constant,
 }
 
 /// What a creation says, before it is made to a graph.
-struct Source<'a> {
-    info: In<'a, vk::DataGraphPipelineShaderModuleCreateInfoARM<'a>>,
-    entry: String,
-    spec: Vec<(u32, u64)>,
-    resources: Vec<(Port, Described)>,
-    constants: Vec<Given>,
+pub(super) struct Source {
+    pub entry: String,
+    pub spec: Vec<(u32, u64)>,
+    pub resources: Vec<(Port, Described)>,
+    pub constants: Vec<Given>,
 }
 
 fn resources(info: In<vk::DataGraphPipelineCreateInfoARM>) -> Answer<Vec<(Port, Described)>> {
@@ -79,10 +86,10 @@ fn resources(info: In<vk::DataGraphPipelineCreateInfoARM>) -> Answer<Vec<(Port, 
     each.collect()
 }
 
-fn source<'a>(
+fn source(
     info: In<vk::DataGraphPipelineCreateInfoARM>,
-    module: In<'a, vk::DataGraphPipelineShaderModuleCreateInfoARM<'a>>,
-) -> Answer<Source<'a>> {
+    module: In<vk::DataGraphPipelineShaderModuleCreateInfoARM>,
+) -> Answer<Source> {
     let mut constants = vec![];
     for c in module.constants() {
         let tensor = described(c.find(), "a constant")?;
@@ -99,7 +106,6 @@ fn source<'a>(
         constants.push(Given { id: c.id, tensor, elements: elements.into() });
     }
     Ok(Source {
-        info: module,
         entry: module.name().unwrap_or_default().to_string_lossy().into_owned(),
         spec: pipeline::specialisation(module.specialization_info()),
         resources: resources(info)?,
@@ -107,7 +113,7 @@ fn source<'a>(
     })
 }
 
-impl Source<'_> {
+impl Source {
     /// Everything that the graph depends on.
     fn key(&self, code: u128) -> u128 {
         let mut h = Hasher128::default();
@@ -119,7 +125,7 @@ impl Source<'_> {
         h.done()
     }
 
-    fn translate(&self, module: &shader::Module) -> Answer<Plan> {
+    pub(super) fn translate(&self, module: &shader::Module) -> Answer<Plan> {
         let constant = |id: u32| {
             let c = self.constants.iter().find(|c| c.id == id)?;
             Some((c.tensor.dimensions.clone(), c.elements.clone()))
@@ -205,24 +211,26 @@ fn create(cache: Option<&PipelineCache>, info: In<vk::DataGraphPipelineCreateInf
     let (key, hit, plan, entry) = match info.find::<vk::DataGraphPipelineShaderModuleCreateInfoARM>() {
         Some(module) => {
             let source = source(info, module)?;
-            let code = shader_module::of_graph(info, source.info.module)?;
+            let code = shader_module::of_graph(info, module.module)?;
             let key = source.key(code.hash);
-            let found = cache.and_then(|c| c.graph(key));
-            let plan = match &found {
-                Some(plan) => plan.clone(),
+            let entry = source.entry.clone();
+            match cache.and_then(|c| c.graph(key)) {
+                Some(plan) => (key, true, plan, entry),
                 None if must => return Err(vk::Result::PIPELINE_COMPILE_REQUIRED),
-                None => Arc::new(source.translate(&code.module)?),
-            };
-            (key, found.is_some(), plan, source.entry)
+                None => {
+                    let plan = Arc::new(source.translate(&code.module)?);
+                    if let Some(cache) = cache {
+                        cache.put_graph(key, Stored::new(source, code, plan.clone()));
+                    }
+                    (key, false, plan, entry)
+                }
+            }
         }
         None => {
             let (key, plan) = identified(cache, info)?;
             (key, true, plan, String::new())
         }
     };
-    if let Some(cache) = cache.filter(|_| !hit) {
-        cache.put_graph(key, plan.clone());
-    }
     let made = GraphPipeline {
         inputs: slots(&layout, &plan.graph().inputs)?,
         outputs: slots(&layout, &plan.graph().outputs)?,

@@ -63,7 +63,7 @@ impl Layout {
     pub fn binding(&self, set: u32, binding: u32) -> Option<Binding> {
         let layout = self.sets.get(set as usize)?.as_ref()?;
         let b = &layout.bindings[layout.index(binding)?];
-        let mut at = Binding::new(set, b.offset, b.count * b.descriptors());
+        let mut at = Binding { each: b.each, ..Binding::new(set, b.offset, b.count * b.each) };
         if b.is_dynamic() {
             at.table = DYNAMIC_TABLE;
             at.offset = (self.dynamic_base[set as usize] + b.dynamic) * DESCRIPTOR_BYTES;
@@ -74,13 +74,16 @@ impl Layout {
         Some(at)
     }
 
+    /// The same as programs have it.
+    fn place(&self, set: u32, binding: u32) -> Option<Binding> {
+        Some(Binding { each: 1, ..self.binding(set, binding)? })
+    }
+
     /// Whether a program finds in it all that it reads: one that comes from a blob may say anything.
     pub fn has_all(&self, program: &Program) -> bool {
         let sets = || self.sets.iter().enumerate().filter_map(|(s, set)| Some((s as u32, set.as_ref()?)));
         let has = |b: &Binding| {
-            sets().any(|(s, set)| {
-                set.bindings.iter().any(|own| self.binding(s, own.number).as_ref() == Some(b))
-            })
+            sets().any(|(s, set)| set.bindings.iter().any(|own| self.place(s, own.number) == Some(*b)))
         };
         program.bindings().iter().all(has)
     }
@@ -90,7 +93,7 @@ impl Layout {
         let used = program.bindings();
         let sets = self.sets.iter().enumerate().filter_map(|(s, set)| Some((s as u32, set.as_ref()?)));
         let all = sets.flat_map(|(s, set)| set.bindings.iter().map(move |b| (s, b.number)));
-        all.filter(|&(s, b)| self.binding(s, b).is_some_and(|b| !used.contains(&b))).collect()
+        all.filter(|&(s, b)| self.place(s, b).is_some_and(|b| !used.contains(&b))).collect()
     }
 
     /// The layout of a pipeline linked from libraries: the sets of all, and push constants for the one that has most.

@@ -183,9 +183,15 @@ fn new(device: &Device, info: In<vk::SwapchainCreateInfoKHR>) -> Answer<Swapchai
 
 /// A handle of a swapchain's image, which a sanitised device names.
 fn named(device: &Device, image: Arc<texel::image::Image>) -> vk::Image {
-    let handle = Image::create(image.clone());
+    let handle = Image::create(image.clone(), Default::default(), Default::default());
     let at = image.base().map_or(0, |p| p as u64);
-    device.resource(handle.as_raw(), at..at.saturating_add(image.size()), Some(&image), Binding::BIND);
+    device.resource(
+        "image",
+        handle.as_raw(),
+        at..at.saturating_add(image.size()),
+        Some(&image),
+        Binding::BIND,
+    );
     handle
 }
 
@@ -201,7 +207,7 @@ pub(crate) fn destroy_swapchain_khr(device: &Device, swapchain: Doomed<Swapchain
     if let Some(s) = swapchain.destroy() {
         for (&image, gpu) in s.images.iter().zip(&s.engine.images) {
             let at = gpu.base().map_or(0, |p| p as u64);
-            device.resource(image.as_raw(), at..at, None, Binding::UNBIND);
+            device.resource("image", image.as_raw(), at..at, None, Binding::UNBIND);
             // SAFETY: its images end with the swapchain, and so does their use (valid usage).
             image::destroyed(device, unsafe { Doomed::new(image) });
         }

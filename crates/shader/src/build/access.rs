@@ -6,7 +6,7 @@ use super::types::{TypeClass, pointer_scalars};
 use super::unroll::Again;
 use super::{Builder, PTR, Slot};
 use crate::ir::*;
-use crate::options::{Heap, Result};
+use crate::options::{Binding, Heap, Result};
 use crate::spirv::*;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -339,6 +339,21 @@ impl<'m> Builder<'m> {
         Ok(())
     }
 
+    /// Where the layout has a resource.
+    pub(crate) fn bound_to(&self, r: Resource, at: usize) -> Result<Binding> {
+        let Resource { set, binding, .. } = r;
+        (self.opt.binding)(set, binding)
+            .ok_or_else(|| invalid(at, format!("set {set} binding {binding} is not in the pipeline layout")))
+    }
+
+    /// The number of the first descriptor of an element that consists of a few.
+    pub(crate) fn nth_of(&mut self, index: Value, each: u32) -> Value {
+        // A wrong index is beyond all descriptors of the binding, multiplied or not.
+        let (most, each) = (self.e.u32(u32::MAX / 4), self.e.u32(each));
+        let index = self.e.bin(Bin::UMin, index, most);
+        self.e.bin(Bin::IMul, index, each)
+    }
+
     pub(crate) fn descriptor(&mut self, r: Resource, p: &Pointer, at: usize) -> Result<Value> {
         let image = match self.types.kind(p.ty) {
             TypeClass::SampledImage(image) => self.types.kind(image),
@@ -349,10 +364,9 @@ impl<'m> Builder<'m> {
             return Ok(mapped);
         }
         let Resource { set, binding, .. } = r;
-        if (self.opt.binding)(set, binding).is_none() {
-            return Err(invalid(at, format!("set {set} binding {binding} is not in the pipeline layout")));
-        }
+        let each = self.bound_to(r, at)?.each;
         let index = self.whole_addr(p);
+        let index = if each == 1 { index } else { self.nth_of(index, each) };
         Ok(self.e.descriptor(DescriptorSource::Binding { set, binding }, index, texels))
     }
 

@@ -79,7 +79,10 @@ impl<'m> Builder<'m> {
         let buffer = r.kind
             & (resource::UNIFORM_BUFFER | resource::READ_ONLY_BUFFER | resource::READ_WRITE_BUFFER)
             != 0;
-        if !buffer && !matches!(mapping, Mapping::Descriptor { .. }) {
+        // A structure is the address, not what lies there.
+        let by_address = r.kind == resource::ACCELERATION_STRUCTURE
+            && matches!(mapping, Mapping::PushAddress(_) | Mapping::IndirectAddress { .. });
+        if !buffer && !by_address && !matches!(mapping, Mapping::Descriptor { .. }) {
             return Err(invalid(at, "what is no buffer is mapped to bytes"));
         }
         Ok(Some(match mapping {
@@ -94,9 +97,7 @@ impl<'m> Builder<'m> {
                     true => sampler,
                     false => own,
                 };
-                let element = self.whole_addr(p);
-                let k = self.e.u32(r.binding.wrapping_sub(first));
-                let element = self.e.add(element, k);
+                let element = self.mapped_element(r, p, first);
                 let offset = self.heap_offset(&place, element, packed.then_some(of_sampler));
                 let heap = if is_sampler { Heap::Samplers } else { Heap::Resources };
                 self.e.descriptor(DescriptorSource::Heap(heap), offset, texels)
@@ -119,6 +120,25 @@ impl<'m> Builder<'m> {
             // A pointer to it is not made through a descriptor.
             Mapping::PushData(_) => return Err(invalid(at, "a descriptor of push data")),
         }))
+    }
+
+    /// The byte offset in the resource heap of a tensor's mapped binding, if bindings are mapped.
+    pub(crate) fn mapped_tensor(&mut self, r: Resource, p: &Pointer, at: usize) -> Result<Option<Value>> {
+        match self.mapping(r, at)? {
+            None => Ok(None),
+            Some((first, Mapping::Descriptor { at: place, .. })) => {
+                let element = self.mapped_element(r, p, first);
+                Ok(Some(self.heap_offset(&place, element, None)))
+            }
+            Some(_) => Err(invalid(at, "a tensor is mapped to bytes")),
+        }
+    }
+
+    /// A descriptor's number, counted from the first binding of the mapping.
+    fn mapped_element(&mut self, r: Resource, p: &Pointer, first: u32) -> Value {
+        let element = self.whole_addr(p);
+        let k = self.e.u32(r.binding.wrapping_sub(first));
+        self.e.add(element, k)
     }
 
     fn given_descriptor(&mut self, words: [u64; 4]) -> Value {

@@ -4,7 +4,7 @@ use super::Builder;
 use super::access::{Base, Pointer};
 use super::types::{MAX_SCALARS, Sk, TypeClass};
 use crate::ir::*;
-use crate::options::{Error, Result};
+use crate::options::{Error, Heap, Result};
 use crate::spirv::*;
 
 impl<'m> Builder<'m> {
@@ -202,6 +202,12 @@ impl<'m> Builder<'m> {
             Base::Heap(heap) if !self.types.get(p.ty).handles => {
                 let p = self.heap_bytes(heap, p);
                 self.load_memory(&p)
+            }
+            Base::Heap(Heap::Resources) if matches!(self.types.kind(p.ty), TypeClass::Tensor(..)) => {
+                let offset = self.whole_addr(p);
+                let both = self.heap_tensor(offset);
+                self.pool.extend(both);
+                Ok(self.pool.len() - 2)
             }
             Base::Heap(heap) => {
                 let d = self.heap_descriptor(heap, p, at)?;

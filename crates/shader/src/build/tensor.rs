@@ -8,7 +8,7 @@ use super::access::Pointer;
 use super::heap::Resource;
 use super::types::{Sk, Type, TypeClass};
 use crate::ir::*;
-use crate::options::{Result, tensor};
+use crate::options::{DESCRIPTOR_BYTES, Heap, Result, tensor};
 use crate::spirv::*;
 
 // Bits of tensor operands.
@@ -42,27 +42,35 @@ impl<'m> Builder<'m> {
         t.kind = TypeClass::Tensor(element, rank);
         t.scalars = 2;
         t.words = 4;
+        // In a heap.
+        t.size = 2 * DESCRIPTOR_BYTES;
+        t.align = DESCRIPTOR_BYTES;
         Ok(())
     }
 
     /// Both descriptors of the tensor that a pointer leads to.
     pub(super) fn tensor_descriptors(&mut self, r: Resource, p: &Pointer, at: usize) -> Result<[Value; 2]> {
         let Resource { set, binding, .. } = r;
-        if self.opt.mapping.is_some() {
-            return Err(unsupported("tensors in descriptor heaps"));
+        if let Some(offset) = self.mapped_tensor(r, p, at)? {
+            return Ok(self.heap_tensor(offset));
         }
-        if (self.opt.binding)(set, binding).is_none() {
-            return Err(invalid(at, format!("set {set} binding {binding} is not in the pipeline layout")));
-        }
+        self.bound_to(r, at)?;
         let index = self.whole_addr(p);
-        let (one, two) = (self.e.u32(1), self.e.u32(2));
-        // A wrong index is beyond all descriptors of the binding, doubled or not.
-        let most = self.e.u32(u32::MAX / 4);
-        let index = self.e.bin(Bin::UMin, index, most);
-        let first = self.e.bin(Bin::IMul, index, two);
+        let one = self.e.u32(1);
+        let first = self.nth_of(index, 2);
         let second = self.e.bin(Bin::IAdd, first, one);
         let source = DescriptorSource::Binding { set, binding };
         Ok([first, second].map(|index| self.e.descriptor(source, index, false)))
+    }
+
+    /// Both descriptors of a tensor at a byte offset of the resource heap.
+    pub(super) fn heap_tensor(&mut self, offset: Value) -> [Value; 2] {
+        // The second of a wrong offset is beyond the heap too, and not at its beginning.
+        let most = self.e.u32(u32::MAX - DESCRIPTOR_BYTES);
+        let first = self.e.bin(Bin::UMin, offset, most);
+        let behind = self.e.u32(DESCRIPTOR_BYTES);
+        let second = self.e.bin(Bin::IAdd, first, behind);
+        [first, second].map(|at| self.e.descriptor(DescriptorSource::Heap(Heap::Resources), at, false))
     }
 
     pub(crate) fn tensor_op(&mut self, i: &Code) -> Result<bool> {

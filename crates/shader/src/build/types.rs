@@ -295,7 +295,11 @@ impl Types {
     pub fn in_heaps(&self, ix: u32) -> bool {
         matches!(
             self.kind(ix),
-            TypeClass::Image(_) | TypeClass::Sampler | TypeClass::Buffer | TypeClass::AccelerationStructure
+            TypeClass::Image(_)
+                | TypeClass::Sampler
+                | TypeClass::Buffer
+                | TypeClass::AccelerationStructure
+                | TypeClass::Tensor(..)
         )
     }
     /// Appends the kinds of all scalars.

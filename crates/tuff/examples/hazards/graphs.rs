@@ -1,6 +1,7 @@
 //! Data graphs beside copies of the tensors that they read and write.
 
 use crate::Situation;
+use ::vk as new;
 use ash::vk::{self as core, AccessFlags2 as A, PipelineStageFlags2 as S};
 use client::Result;
 use client::data_graph::{Code, Described, open, run_among};
@@ -51,6 +52,52 @@ fn doubled(copy_first: bool, masks: Option<[Masks; 2]>) -> Result<()> {
     done.map(|_| ())
 }
 
+/// Runs a graph with an intermediate value twice in one session. What lies in the session's memory is written by both: the barrier is of all
+/// memory, or of the output alone.
+fn twice_in_one_session(all_memory: bool) -> Result<()> {
+    let (context, of_tensors, of_graphs) = open()?;
+    let mut g = Code::new();
+    let x = g.input(Element::F32, &SHAPE);
+    let y = g.operator(ADD, Element::F32, &SHAPE, &[x, x]);
+    let z = g.operator(ADD, Element::F32, &SHAPE, &[y, x]);
+    g.output(z, Element::F32, &SHAPE);
+    let dimensions = SHAPE.map(i64::from);
+    let new = || Tensor::new(&context, &of_tensors, Element::F32, &dimensions, None, false);
+    let (mut input, output) = (new()?, new()?);
+    input.bytes_mut().fill(0);
+    let described = || Described { element: Element::F32, dimensions: &dimensions, strides: None };
+    let tensors = [(&input, described()), (&output, described())];
+    let done = run_among(&context, &of_graphs, &g.spirv(), &tensors, &[], None, |commands, dispatch| {
+        dispatch();
+        let memory = core::MemoryBarrier2::default().src_stage_mask(DATA_GRAPH).src_access_mask(GRAPH_WRITE);
+        let memory = [memory.dst_stage_mask(DATA_GRAPH).dst_access_mask(GRAPH_WRITE)];
+        let of_output = new::TensorMemoryBarrierARM {
+            src_stage_mask: DATA_GRAPH,
+            src_access_mask: GRAPH_WRITE,
+            dst_stage_mask: DATA_GRAPH,
+            dst_access_mask: GRAPH_WRITE,
+            src_queue_family_index: core::QUEUE_FAMILY_IGNORED,
+            dst_queue_family_index: core::QUEUE_FAMILY_IGNORED,
+            tensor: output.handle,
+            ..Default::default()
+        };
+        let of_tensors = new::TensorDependencyInfoARM {
+            tensor_memory_barrier_count: 1,
+            p_tensor_memory_barriers: &of_output,
+            ..Default::default()
+        };
+        let mut info = core::DependencyInfo::default();
+        match all_memory {
+            true => info = info.memory_barriers(&memory),
+            false => info.p_next = (&raw const of_tensors).cast(),
+        }
+        // SAFETY: recording, with structures of this function.
+        unsafe { context.device.cmd_pipeline_barrier2(commands, &info) };
+        dispatch();
+    });
+    done.map(|_| ())
+}
+
 const COPIED: Masks = (S::COPY, A::TRANSFER_WRITE);
 const READ: Masks = (DATA_GRAPH, GRAPH_READ);
 const WRITTEN: Masks = (DATA_GRAPH, GRAPH_WRITE);
@@ -64,4 +111,5 @@ pub const ALL: &[Situation] = &[
         doubled(true, Some([COPIED, to]))
     }),
     ("copy_after_graph", |_, fault| doubled(false, (!fault).then_some([WRITTEN, COPIES]))),
+    ("graph_twice_in_one_session", |_, fault| twice_in_one_session(!fault)),
 ];
