@@ -5,6 +5,9 @@
 //! structured control flow into mask operations and emits [`bytecode`]. What each op is stands in [`isa`].
 //! Knows only SPIR-V: no Vulkan, no images' layouts, no SIMD.
 
+// (`mul_add` calls it on Windows.)
+use fused as _;
+
 pub mod build;
 pub mod bytecode;
 pub mod bytecode_check;

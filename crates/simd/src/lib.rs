@@ -4,6 +4,9 @@
 //! trait has only correctly rounded float operations and integer operations. The methods are `inline(always)`, and
 //! fast only inside a function compiled with the level's CPU features: [`by_level`] makes such.
 
+// (`mul_add` calls it on Windows.)
+use fused as _;
+
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 #[macro_use]
 mod vectors;
