@@ -21,10 +21,12 @@ mod pages;
 mod picture;
 mod piglit;
 mod programs;
+mod same;
 mod samples;
 mod sanitize;
 mod shaders;
 mod test;
+mod windows;
 
 use clap::{Parser, Subcommand};
 use std::process::ExitCode;
@@ -38,6 +40,8 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Task {
+    /// Build the driver for Windows, and run the conformance programs under Wine.
+    Windows(windows::Args),
     /// Compile everything for aarch64, and run the tests of the crates below the driver under QEMU.
     Aarch64(aarch64::Args),
     /// Build Arm's libGPULayers outside the checkout, run its layers on Tuff, and compare their values with the channel's.
@@ -82,6 +86,7 @@ enum Task {
 fn main() -> ExitCode {
     let result = match Cli::parse().task {
         Task::Aarch64(args) => aarch64::run(&args),
+        Task::Windows(args) => windows::run(&args),
         Task::ArmLayers(args) => arm_layers::run(&args),
         Task::Avx512(args) => avx512::run(&args),
         Task::Cases(args) => cases::run(&args),

@@ -8,10 +8,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
 /// Commands that take what no driver can check: objects of another library, in this process.
-const FOREIGN: [&str; 6] = [
+const FOREIGN: [&str; 7] = [
     "vkCreateXlibSurfaceKHR",
     "vkCreateWaylandSurfaceKHR",
     "vkCreateXcbSurfaceKHR",
+    "vkCreateWin32SurfaceKHR",
     "vkGetPhysicalDeviceXlibPresentationSupportKHR",
     "vkGetPhysicalDeviceWaylandPresentationSupportKHR",
     "vkGetPhysicalDeviceXcbPresentationSupportKHR",

@@ -1,6 +1,6 @@
 //! The build whose bytes say nothing of the machine, folder and time of it.
 
-use super::{PACKAGES, output};
+use super::output;
 use crate::cargo::call;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -13,12 +13,12 @@ const STD: &str = "/usr/src/rust";
 
 /// Builds what is shipped, and returns the folder that it lies in. Crates are fetched first; the build itself has no network:
 /// cargo is told so, and where that is possible (as root) it runs in a network namespace with nothing in it.
-pub fn build(source: &Path, target: &Path, time: u64) -> Result<PathBuf, String> {
+pub fn build(source: &Path, target: &Path, time: u64, packages: &[&str]) -> Result<PathBuf, String> {
     let mut fetch = Command::new("cargo");
     fetch.args(["fetch", "--locked"]).current_dir(source);
     call(fetch)?;
     let mut words = vec!["cargo", "build", "--release", "--locked", "--offline"];
-    words.extend(PACKAGES.iter().flat_map(|p| ["-p", p]));
+    words.extend(packages.iter().flat_map(|p| ["-p", p]));
     if let Some(foreign) = super::target() {
         words.extend(["--target", foreign.triple]);
     }

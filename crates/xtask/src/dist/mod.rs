@@ -18,9 +18,11 @@ mod sbom;
 mod tree;
 mod trial;
 mod wheel;
+mod windows;
 
 use crate::aarch64::Foreign;
 use crate::cargo::{call, root, target_folder};
+use crate::windows::WINDOWS;
 use sha2::{Digest, Sha256};
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -42,7 +44,8 @@ pub struct Args {
     /// machine in them: they are for trials.
     #[arg(long, value_name = "FOLDER", conflicts_with_all = ["check", "no_build"])]
     built: Option<PathBuf>,
-    /// Package for another machine than this one: aarch64-unknown-linux-gnu. What is built runs under qemu-user here.
+    /// Package for another machine or system than this one: aarch64-unknown-linux-gnu, whose programs run under qemu-user here, or
+    /// x86_64-pc-windows-gnu (a zip with the driver).
     #[arg(long, value_name = "TRIPLE", conflicts_with_all = ["trial", "no_build"])]
     target: Option<String>,
     /// With --try: use the existing packages.
@@ -107,6 +110,10 @@ pub fn run(args: &Args) -> Result<(), String> {
         foreign.provide("packages")?;
         TARGET.get_or_init(|| foreign);
     }
+    if args.target.as_deref() == Some(WINDOWS.triple) {
+        let _ = TARGET.set(WINDOWS);
+        return windows::run(args);
+    }
     // The list of sums is one machine's.
     let folder = target().map_or("dist".into(), |foreign| format!("dist/{}", foreign.machine));
     let out = args.out.clone().unwrap_or_else(|| target_folder().join(folder));
@@ -152,7 +159,7 @@ fn output(command: &mut Command) -> Result<String, String> {
 
 /// Builds and packs a checkout.
 fn make(source: &Path, target: &Path, time: u64, packages: &Packages) -> Result<(), String> {
-    pack(source, &build::build(source, target, time)?, time, packages)
+    pack(source, &build::build(source, target, time, &PACKAGES)?, time, packages)
 }
 
 /// Packs what was built to a folder.

@@ -1,6 +1,6 @@
 //! What is linked into the packages: by `cargo metadata`, as a CycloneDX document.
 
-use super::{PACKAGES, VERSION, machine, output};
+use super::{PACKAGES, VERSION, machine, output, target};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -44,7 +44,8 @@ fn text<'a>(value: &'a Value, key: &str) -> &'a str {
 impl Crates {
     /// Of a checkout, as Cargo.lock says.
     pub fn read(source: &Path) -> Result<Crates, String> {
-        let platform = format!("{}-unknown-linux-gnu", machine());
+        let platform =
+            target().map_or_else(|| format!("{}-unknown-linux-gnu", machine()), |to| to.triple.to_string());
         let words =
             ["metadata", "--format-version", "1", "--locked", "--offline", "--filter-platform", &platform];
         let metadata = output(Command::new("cargo").args(words).current_dir(source))?;

@@ -76,7 +76,7 @@ pub fn wheel(tree: &Tree, source: &Path, time: u64) -> Result<Vec<u8>, String> {
 }
 
 /// A zip of files in this order, all of one time.
-fn archive(files: impl Iterator<Item = (String, (Vec<u8>, u32))>, time: u64) -> Result<Vec<u8>, String> {
+pub fn archive(files: impl Iterator<Item = (String, (Vec<u8>, u32))>, time: u64) -> Result<Vec<u8>, String> {
     let say = |e: &dyn std::fmt::Display| format!("zip: {e}");
     let options = SimpleFileOptions::default()
         .compression_method(zip::CompressionMethod::Deflated)

@@ -1,0 +1,259 @@
+//! `cargo xtask windows`: that Tuff is the same on Windows. The driver and the conformance programs are built by mingw for x86-64, and run
+//! under Wine: they must say what they say on Linux, case by case, and cost the same.
+
+use crate::aarch64::Foreign;
+use crate::cargo::{call, cargo, icd_file, own_driver, root, target_folder};
+use crate::needs::{Need, has_program, provide};
+use crate::same::{PROGRAMS, children, compare, outcome};
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Instant;
+
+#[derive(clap::Args)]
+pub struct Args {
+    /// Run only these conformance programs, such as `scene-child`; `tests`: those of crates alone.
+    #[arg(long, value_delimiter = ',')]
+    only: Vec<String>,
+    /// A Vulkan loader for Windows (vulkan-1.dll; docs/windows.md has how to build one). Without one, programs load the driver itself.
+    #[arg(long, value_name = "FILE")]
+    loader: Option<PathBuf>,
+    /// Run the programs with plain kernels on one thread, and without compiled shaders, besides.
+    #[arg(long)]
+    all: bool,
+    /// Run the driver as it is released, instead of the quicker build of `cargo build`.
+    #[arg(long)]
+    release: bool,
+}
+
+/// Windows, as another machine that packages are for.
+pub const WINDOWS: Foreign = Foreign { triple: TRIPLE, machine: "x86_64" };
+
+const TRIPLE: &str = "x86_64-pc-windows-gnu";
+
+/// The conformance program that makes windows.
+const WINDOW: &str = "window-child";
+
+const TOOLS: [Need; 1] =
+    [Need { what: "x86_64-w64-mingw32-gcc", package: "gcc-mingw-w64-x86-64", here: has_program }];
+
+/// (Wine's DXGI, which the loader asks for adapters, needs a display.)
+const NEEDS: [Need; 3] = [
+    Need { what: "wine", package: "wine64", here: has_program },
+    Need { what: "xvfb-run", package: "xvfb", here: has_program },
+    Need { what: "xauth", package: "xauth", here: has_program },
+];
+
+/// Crates whose tests need no driver and no program of the system.
+const CRATES: [&str; 4] = ["fused", "simd", "texel", "schedule"];
+
+/// A Wine of its own: the user's stays as it is.
+struct Wine {
+    prefix: PathBuf,
+}
+
+impl Wine {
+    fn new(folder: &Path) -> Result<Wine, String> {
+        let wine = Wine { prefix: folder.join("wine") };
+        std::fs::create_dir_all(&wine.prefix).map_err(|e| format!("{}: {e}", wine.prefix.display()))?;
+        let mut boot = wine.run("wineboot");
+        boot.arg("--init");
+        call(boot)?;
+        wine.complete()?;
+        Ok(wine)
+    }
+
+    /// Adds what Wine before 9 lacks (bcryptprimitives.c).
+    fn complete(&self) -> Result<(), String> {
+        let library = self.prefix.join("drive_c/windows/system32/bcryptprimitives.dll");
+        if library.exists() {
+            return Ok(());
+        }
+        let source = root().join("crates/xtask/src/windows/bcryptprimitives.c");
+        let mut gcc = Command::new("x86_64-w64-mingw32-gcc");
+        gcc.args(["-shared", "-O1", "-o"]).arg(&library).arg(source).arg("-ladvapi32");
+        call(gcc)
+    }
+
+    /// A command that runs a program of Windows, without a display.
+    fn run(&self, program: impl AsRef<OsStr>) -> Command {
+        let mut command = Command::new("wine");
+        command.arg(program);
+        self.prepare(&mut command);
+        command.env_remove("DISPLAY");
+        command
+    }
+
+    /// As [`Wine::run`], on a display that nobody sees.
+    fn show(&self, program: impl AsRef<OsStr>) -> Command {
+        // What still runs of Wine has another display, or none.
+        let mut end = Command::new("wineserver");
+        self.prepare(end.arg("-k"));
+        let _ = end.status();
+        let mut command = Command::new("xvfb-run");
+        command.args(["-a", "wine"]).arg(program);
+        self.prepare(&mut command);
+        command
+    }
+
+    fn prepare(&self, command: &mut Command) {
+        command
+            .env("WINEPREFIX", &self.prefix)
+            .env("WINEDEBUG", "-all")
+            .env("WINEDLLOVERRIDES", "vulkan-1=n")
+            .env_remove("WAYLAND_DISPLAY");
+    }
+
+    /// Tells the loader of the driver alone, by the registry: it does not look at variables in a process with more rights than the user's,
+    /// and Wine's processes have them all.
+    fn register(&self, icd: &Path) -> Result<(), String> {
+        const KEY: &str = "HKLM\\SOFTWARE\\Khronos\\Vulkan\\Drivers";
+        let mut forget = self.run("reg");
+        forget.args(["delete", KEY, "/f"]);
+        // (There may be none.)
+        let _ = forget.status();
+        let mut add = self.run("reg");
+        add.args(["add", KEY, "/f", "/v"]).arg(of_windows(icd)).args(["/t", "REG_DWORD", "/d", "0"]);
+        call(add)
+    }
+}
+
+/// A path as programs of Windows see it.
+fn of_windows(path: &Path) -> String {
+    format!("Z:{}", path.display().to_string().replace('/', "\\"))
+}
+
+/// What building for Windows takes.
+pub fn provide_tools(whom: &str) -> Result<(), String> {
+    provide(&format!("{whom} for Windows"), &TOOLS)?;
+    let mut target = Command::new("rustup");
+    target.args(["target", "add", TRIPLE]);
+    call(target)
+}
+
+pub fn run(args: &Args) -> Result<(), String> {
+    provide_tools("tests")?;
+    provide("tests for Windows", &NEEDS)?;
+    let folder = target_folder().join("windows");
+    let wine = Wine::new(&folder)?;
+    let wanted = |name: &str| args.only.is_empty() || args.only.iter().any(|o| o == name);
+    if wanted("tests") {
+        tests(&wine)?;
+    }
+    let programs: Vec<_> = PROGRAMS.iter().filter(|p| wanted(p.name)).collect();
+    if programs.is_empty() && !wanted(WINDOW) {
+        return Ok(());
+    }
+    let icd = build(&folder, args.release)?;
+    let there = children(&["--target", TRIPLE], |_| ())?;
+    let way = Way { batch: way(args, &wine, &folder, &icd)?, wine };
+    let mut wrong = Vec::new();
+    if wanted(WINDOW)
+        && let Err(e) = shown(&way, &there)
+    {
+        wrong.push(e);
+    }
+    if !programs.is_empty() {
+        let own = own_driver(&folder, &[])?;
+        let here = children(&[], |_| ())?;
+        for program in programs {
+            let (cases, want) = program.native(&here, &own, &folder)?;
+            for settings in if args.all { &SETTINGS[..] } else { &SETTINGS[..1] } {
+                let start = Instant::now();
+                let mut command = way.run(&program.of(&there)?, false);
+                command.envs(settings.iter().copied());
+                let name = settings.iter().fold(program.name.to_string(), |n, (k, v)| format!("{n} {k}={v}"));
+                match outcome(command, &icd, &folder, &cases, program.counts) {
+                    Ok(got) => compare(&name, &want, &got, program.counts, &mut wrong),
+                    Err(e) => wrong.push(format!("{name}: {e}")),
+                }
+                println!("xtask: {:.0} s", start.elapsed().as_secs_f64());
+            }
+        }
+    }
+    if wrong.is_empty() { Ok(()) } else { Err(wrong.join("\n")) }
+}
+
+/// Settings that programs run with, the usual ones first.
+const SETTINGS: [&[(&str, &str)]; 3] =
+    [&[], &[("TUFF_SIMD", "portable"), ("TUFF_THREADS", "1")], &[("TUFF_JIT", "0"), ("TUFF_THREADS", "3")]];
+
+/// How programs come to the driver: by the loader, or by a batch file.
+struct Way {
+    wine: Wine,
+    batch: Option<PathBuf>,
+}
+
+impl Way {
+    /// Runs a program; with `display`, one that makes windows.
+    fn run(&self, program: &Path, display: bool) -> Command {
+        match &self.batch {
+            // (The loader asks for adapters.)
+            None => self.wine.show(program),
+            Some(batch) => {
+                let mut command = if display { self.wine.show("cmd") } else { self.wine.run("cmd") };
+                command.args(["/c", &of_windows(batch), &of_windows(program)]);
+                command
+            }
+        }
+    }
+}
+
+fn way(args: &Args, wine: &Wine, folder: &Path, icd: &Path) -> Result<Option<PathBuf>, String> {
+    let Some(loader) = &args.loader else { return direct(folder, icd).map(Some) };
+    wine.register(icd)?;
+    let beside = target_folder().join(TRIPLE).join("debug/vulkan-1.dll");
+    std::fs::copy(loader, &beside).map_err(|e| format!("{}: {e}", loader.display()))?;
+    Ok(None)
+}
+
+/// Pictures are seen in a window.
+fn shown(way: &Way, programs: &[(String, PathBuf)]) -> Result<(), String> {
+    let found = programs.iter().find(|(name, _)| name == WINDOW);
+    let (_, exe) = found.ok_or(format!("conformance has no {WINDOW}"))?;
+    let output = way.run(exe, true).output().map_err(|e| format!("{WINDOW}: {e}"))?;
+    let text = String::from_utf8_lossy(&output.stdout);
+    let good = text.lines().filter(|l| !l.starts_with("WRONG")).count();
+    println!("xtask: {WINDOW}: {good} pictures are seen");
+    match output.status.success() && good > 0 && good == text.lines().count() {
+        true => Ok(()),
+        false => {
+            Err(format!("{WINDOW}: {}\n{text}\n{}", output.status, String::from_utf8_lossy(&output.stderr)))
+        }
+    }
+}
+
+/// A batch file that runs a program on the driver without a loader. Wine keeps variables that begin with `VK_` from programs, so they are
+/// set there.
+fn direct(folder: &Path, icd: &Path) -> Result<PathBuf, String> {
+    let batch = folder.join("direct.bat");
+    let text = format!("@set TUFF_NO_LOADER=1\r\n@set VK_DRIVER_FILES={}\r\n@%*\r\n", of_windows(icd));
+    std::fs::write(&batch, text).map_err(|e| format!("{}: {e}", batch.display()))?;
+    Ok(batch)
+}
+
+/// Tests of crates under Wine.
+fn tests(wine: &Wine) -> Result<(), String> {
+    let mut tests = cargo(&["test", "--target", TRIPLE, "--no-fail-fast", "--lib"]);
+    tests.args(CRATES.iter().flat_map(|name| ["-p", name]));
+    tests.env("CARGO_TARGET_X86_64_PC_WINDOWS_GNU_RUNNER", "wine");
+    wine.prepare(&mut tests);
+    tests.env_remove("DISPLAY");
+    call(tests)
+}
+
+/// Builds the driver, and gives an ICD file for it.
+fn build(folder: &Path, release: bool) -> Result<PathBuf, String> {
+    let profile = if release { "release" } else { "debug" };
+    let mut build = cargo(&["build", "-p", "icd", "--target", TRIPLE]);
+    build.args(release.then_some("--release"));
+    call(build)?;
+    let library = target_folder().join(TRIPLE).join(profile).join("vulkan_tuff.dll");
+    let size = library.metadata().map_err(|e| format!("{}: {e}", library.display()))?.len();
+    println!("xtask: {size} bytes of {}", library.display());
+    let icd = folder.join("tuff_icd.json");
+    // (Twice: JSON has the backslash for itself.)
+    let library = of_windows(&library).replace('\\', "\\\\");
+    std::fs::write(&icd, icd_file(Path::new(&library))).map_err(|e| format!("{}: {e}", icd.display()))?;
+    Ok(icd)
+}
