@@ -10,8 +10,10 @@ use std::path::{Path, PathBuf};
 mod hash;
 
 /// Compiler, engine, GPU and driver. The lock file has the versions of what they depend on.
-const PARTS: [&str; 12] = [
+const PARTS: [&str; 14] = [
     "../settings/src",
+    "../fused/src",
+    "../small-sort/src",
     "../simd/src",
     "../graph/src",
     "../shader/src",
@@ -52,14 +54,22 @@ fn main() {
     }
     h.write(if std::env::var_os("CARGO_FEATURE_UNCOUNTED").is_some() { b"uncounted" } else { b"" });
     println!("cargo::rustc-env=TUFF_BUILD={:032x}", h.done());
+    let windows = std::env::var_os("CARGO_CFG_WINDOWS").is_some();
     // OUT_DIR is <target>/<profile>/build/<crate>/out; the library lies in <target>/<profile>.
     let out = std::env::var_os("OUT_DIR").map(PathBuf::from);
     if let Some(folder) = out.as_deref().and_then(|o| o.ancestors().nth(3)) {
         // The release library is stripped: its symbols are in a file of their own (src/base/panics.rs reads it).
         println!(
             "cargo::rustc-cdylib-link-arg=-Wl,--no-demangle,-Map={}",
-            folder.join("libvulkan_tuff.map").display()
+            folder.join(if windows { "vulkan_tuff.map" } else { "libvulkan_tuff.map" }).display()
         );
+    }
+    // The rest is for linkers of ELF; Windows' library stays in the process by itself (texel/memory/system/windows.rs).
+    if windows {
+        // The same bytes at any time.
+        println!("cargo::rustc-cdylib-link-arg=-Wl,--no-insert-timestamp");
+        println!("cargo::rustc-check-cfg=cfg(sanitized)");
+        return;
     }
     // A program that destroys its last instance and makes another finds the library as it was: with the one range of addresses that it
     // reserves (texel/memory/space.rs), which nobody gives back.

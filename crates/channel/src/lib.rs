@@ -3,9 +3,10 @@
 //!
 //! [`raw`] is `include/tuff_channel.h` itself, which the driver is built with too; the rest makes it safe.
 
+#[cfg_attr(windows, path = "find/windows.rs")]
 mod find;
 pub mod raw;
-#[cfg(feature = "remote")]
+#[cfg(all(unix, feature = "remote"))]
 pub mod remote;
 
 pub use raw::{MARK_PREFIX, Span};

@@ -128,7 +128,7 @@ pub const INSTRUMENTED: &str = "instrumented";
 pub const READ: &str = "read";
 
 /// The driver's file name.
-pub const LIBRARY: &str = "libvulkan_tuff.so";
+pub const LIBRARY: &str = if cfg!(windows) { "vulkan_tuff.dll" } else { "libvulkan_tuff.so" };
 
 /// The shared object that an ICD file names: a relative path with a slash counts from the file's folder.
 pub fn library_of(icd: &Path) -> Result<PathBuf> {
@@ -232,7 +232,12 @@ impl Driver {
     }
 }
 
+/// Threads of peers are not limited here.
+#[cfg(windows)]
+fn limit_cpus(_: &mut Command, _: usize) {}
+
 /// Gives the child the first `n` CPUs of this process's affinity mask.
+#[cfg(unix)]
 fn limit_cpus(command: &mut Command, n: usize) {
     use std::os::unix::process::CommandExt;
     let limit = move || {

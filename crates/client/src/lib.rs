@@ -5,6 +5,7 @@
 //! driver's own shared object by the loader–ICD interface ([`Library`]). One process talks to one driver; to compare
 //! drivers, start a child process for each ([`drivers`]).
 
+#[cfg_attr(windows, path = "child/windows.rs")]
 pub mod child;
 pub mod compute;
 pub mod context;

@@ -23,7 +23,7 @@ pub struct Library {
 impl Library {
     /// The system's Vulkan loader. It chooses drivers by `VK_ICD_FILENAMES` and its search folders.
     pub fn loader() -> Result<Self> {
-        let path = PathBuf::from("libvulkan.so.1");
+        let path = PathBuf::from(if cfg!(windows) { "vulkan-1.dll" } else { "libvulkan.so.1" });
         // SAFETY: the Vulkan loader's initialisers are safe to run; the symbol has the type the specification gives.
         unsafe {
             let library =
@@ -66,12 +66,12 @@ impl Library {
             Ok(l) => return Ok(l),
             Err(e) => e,
         };
-        let files = std::env::var("VK_DRIVER_FILES").or_else(|_| std::env::var("VK_ICD_FILENAMES"));
-        let Ok(files) = files else {
+        let files = std::env::var_os("VK_DRIVER_FILES").or_else(|| std::env::var_os("VK_ICD_FILENAMES"));
+        let Some(files) = files else {
             return Err(Error(format!("{missing}; and VK_ICD_FILENAMES names no driver to load directly")));
         };
-        let first = files.split(':').next().unwrap_or_default();
-        Self::driver(&crate::drivers::library_of(Path::new(first))?)
+        let first = std::env::split_paths(&files).next().unwrap_or_default();
+        Self::driver(&crate::drivers::library_of(&first)?)
     }
 
     /// Names of the instance extensions, for the choice of what to enable.

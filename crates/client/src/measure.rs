@@ -1,5 +1,9 @@
 //! Clocks: wall time and the CPU time of the whole process; and what the system tells of it.
 
+#[cfg_attr(unix, path = "measure/unix.rs")]
+#[cfg_attr(windows, path = "measure/windows.rs")]
+mod system;
+
 use crate::{Error, Result};
 
 /// A line of /proc/self/status: bytes, or a number.
@@ -16,24 +20,6 @@ pub fn status(key: &str) -> Result<u64> {
     };
     let number = number.and_then(|n| n.parse::<u64>().ok());
     number.map(|n| n * unit).ok_or_else(|| Error(format!("/proc/self/status has no {key}")))
-}
-
-/// Seconds of a clock of `clock_gettime`.
-fn clock(id: libc::clockid_t) -> f64 {
-    let mut t = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-    // SAFETY: a valid pointer to a timespec.
-    unsafe { libc::clock_gettime(id, &mut t) };
-    t.tv_sec as f64 + t.tv_nsec as f64 * 1e-9
-}
-
-/// Has the system add what threads that are running have taken since its last tick: the process's clock lacks that of all threads but the
-/// caller, which is milliseconds of a thread that does not sleep.
-fn settle() {
-    let threads = std::fs::read_dir("/proc/self/task").into_iter().flatten().flatten();
-    for id in threads.filter_map(|t| t.file_name().to_str()?.parse::<i32>().ok()) {
-        // The clock of a thread (CPUCLOCK_PERTHREAD and CPUCLOCK_SCHED of Linux): to read it is to bring it up to date.
-        clock(!id << 3 | 4 | 2);
-    }
 }
 
 /// A point in time, on both clocks.
@@ -53,8 +39,8 @@ pub struct Span {
 
 impl Moment {
     pub fn now() -> Self {
-        settle();
-        Self { wall: clock(libc::CLOCK_MONOTONIC), cpu: clock(libc::CLOCK_PROCESS_CPUTIME_ID) }
+        let (wall, cpu) = system::now();
+        Self { wall, cpu }
     }
 
     /// Seconds of CPU time of all threads, since the process began.
@@ -86,9 +72,12 @@ pub fn min(values: &[f64]) -> f64 {
 
 #[cfg(test)]
 mod tests {
+    #[cfg(unix)]
+    use super::system::clock;
     use super::*;
 
     /// Half a millisecond of another thread is there at once, before any tick.
+    #[cfg(unix)]
     #[test]
     fn a_running_thread_counts_at_once() {
         use std::sync::atomic::{AtomicU32, Ordering::SeqCst};

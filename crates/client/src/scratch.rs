@@ -39,6 +39,7 @@ pub fn scratch(name: &str) -> Result<PathBuf> {
     Ok(path)
 }
 
+#[cfg(unix)]
 #[cfg(test)]
 mod tests {
     use super::*;

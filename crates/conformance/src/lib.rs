@@ -5,6 +5,9 @@
 //! SIMD level and several thread counts, and wants the right answers and the same bits from all. Pictures are the same
 //! in [`scenes`] and `scene-child`.
 
+// (`mul_add` calls it on Windows.)
+use fused as _;
+
 mod arithmetic;
 mod benchmarks;
 pub mod channel;

@@ -49,10 +49,20 @@ pub fn presented() {
     {
         put(&bytes);
         if ends {
-            // SAFETY: a system call; the process is its own.
-            unsafe { libc::kill(libc::getpid(), libc::SIGTERM) };
+            end_process();
         }
     }
+}
+
+#[cfg(unix)]
+fn end_process() {
+    // SAFETY: a system call; the process is its own.
+    unsafe { libc::kill(libc::getpid(), libc::SIGTERM) };
+}
+
+#[cfg(windows)]
+fn end_process() {
+    std::process::exit(1);
 }
 
 /// Nobody sees half of it.

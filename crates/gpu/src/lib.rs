@@ -23,6 +23,7 @@ pub mod process;
 pub mod protection;
 pub mod query;
 pub mod record;
+#[cfg_attr(windows, path = "remote/windows.rs")]
 mod remote;
 pub mod steps;
 pub mod stripes;

@@ -5,7 +5,6 @@ use parking_lot::Mutex;
 use std::ffi::{OsStr, OsString};
 use std::fs::OpenOptions;
 use std::io::Write;
-use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 
 /// The process that asked last, and its name: the child of a fork is another process.
@@ -58,7 +57,7 @@ fn claimed(pid: u32) -> String {
 
 /// A setting's path, with this process's name for each `%p` in it.
 pub fn place(path: &Path) -> PathBuf {
-    let bytes = path.as_os_str().as_bytes();
+    let bytes = path.as_os_str().as_encoded_bytes();
     if !bytes.windows(2).any(|w| w == b"%p") {
         return path.into();
     }
@@ -66,14 +65,15 @@ pub fn place(path: &Path) -> PathBuf {
 }
 
 fn with_name(path: &OsStr, name: &str) -> OsString {
-    let (mut out, mut rest) = (vec![], path.as_bytes());
+    let (mut out, mut rest) = (vec![], path.as_encoded_bytes());
     while let Some(at) = rest.windows(2).position(|w| w == b"%p") {
         out.extend_from_slice(&rest[..at]);
         out.extend_from_slice(name.as_bytes());
         rest = &rest[at + 2..];
     }
     out.extend_from_slice(rest);
-    OsString::from_vec(out)
+    // SAFETY: the path's own bytes, cut at ASCII alone, with text between.
+    unsafe { OsString::from_encoded_bytes_unchecked(out) }
 }
 
 #[cfg(test)]

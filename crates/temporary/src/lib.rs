@@ -1,9 +1,7 @@
 //! Temporary folders and files: made exclusively, for their owner alone, under names that nobody can foretell. For tools and tests; the
 //! driver makes none.
 
-use std::fs::Permissions;
 use std::io::Result;
-use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 
 /// A folder, gone with its contents when it is dropped.
@@ -14,8 +12,20 @@ pub use tempfile::TempDir as Folder;
 /// # Errors
 /// The system makes none.
 pub fn folder(prefix: &str) -> Result<Folder> {
+    private(tempfile::Builder::new().prefix(prefix)).tempdir()
+}
+
+#[cfg(unix)]
+fn private<'a, 'b, 'c>(how: &'a mut tempfile::Builder<'b, 'c>) -> &'a mut tempfile::Builder<'b, 'c> {
+    use std::os::unix::fs::PermissionsExt;
     // The library's own are open to all but the umask's.
-    tempfile::Builder::new().prefix(prefix).permissions(Permissions::from_mode(0o700)).tempdir()
+    how.permissions(std::fs::Permissions::from_mode(0o700))
+}
+
+/// A user's folder of temporary files is the user's alone.
+#[cfg(windows)]
+fn private<'a, 'b, 'c>(how: &'a mut tempfile::Builder<'b, 'c>) -> &'a mut tempfile::Builder<'b, 'c> {
+    how
 }
 
 /// A new, empty file that stays.
@@ -27,6 +37,7 @@ pub fn file(prefix: &str, suffix: &str) -> Result<PathBuf> {
     Ok(made.keep()?.1)
 }
 
+#[cfg(unix)]
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -4,6 +4,7 @@
 //! Knows no shaders, no commands and no waves: it is given lanes' coordinates and gives their texels.
 
 pub mod buffer;
+#[cfg_attr(windows, path = "dma_buf/windows.rs")]
 pub mod dma_buf;
 #[doc(hidden)]
 pub mod for_tests;

@@ -56,6 +56,7 @@ pub fn odd() -> Done {
 }
 
 /// A process that forks between two submissions. The child ends, as programs do that start others.
+#[cfg(unix)]
 pub fn forked() -> Done {
     let b = Bare::open(vk::API_VERSION_1_3, true, None)?;
     b.submit(0, &[b.fills(NONE, &[256])?], &[], &[])?;

@@ -33,6 +33,7 @@ pub const PROGRAMS: &[(&str, fn() -> Done)] = &[
     ("devices", queues::devices),
     ("many", hurt::many),
     ("odd", hurt::odd),
+    #[cfg(unix)]
     ("forked", hurt::forked),
     ("lost", hurt::lost),
     ("once", queries::once),

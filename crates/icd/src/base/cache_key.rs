@@ -4,9 +4,12 @@
 //! Keyed BLAKE3, half its length; the key is derived from 16 random bytes in a file that only the user can write. Where
 //! none can be kept (no home, a sandbox), the key lasts as long as the process, and so do the caches.
 
+#[cfg_attr(unix, path = "cache_key/unix.rs")]
+#[cfg_attr(windows, path = "cache_key/windows.rs")]
+mod system;
+
 use std::fs;
 use std::io::{Read, Write};
-use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
@@ -31,14 +34,12 @@ fn signed(key: &Key, parts: &[&[u8]]) -> [u8; 16] {
 }
 
 fn path() -> Option<PathBuf> {
-    settings::get().cache_key.clone().or_else(|| Some(settings::state_folder()?.join("tuff/cache.key")))
+    settings::get().cache_key.clone().or_else(|| Some(system::state_folder()?.join("tuff/cache.key")))
 }
 
 fn random() -> Option<Key> {
     let mut key = [0; SIZE];
-    // SAFETY: room for as many bytes. So few come in one go, or not at all (getrandom(2)).
-    let got = unsafe { libc::getrandom(key.as_mut_ptr().cast(), SIZE, 0) };
-    (got == SIZE as isize).then_some(key)
+    system::random(&mut key).then_some(key)
 }
 
 /// The key in a file, which is made if it is not there.
@@ -51,7 +52,7 @@ fn kept(path: &Path) -> Option<Key> {
         return read(path);
     }
     let folder = path.parent()?;
-    fs::DirBuilder::new().recursive(true).mode(0o700).create(folder).ok()?;
+    system::private_folder(&mut fs::DirBuilder::new()).recursive(true).create(folder).ok()?;
     // Another process may make one at the same time. The file appears complete or not at all, because a link never replaces a file.
     let key = random()?;
     let draft = folder.join(format!(
@@ -59,7 +60,8 @@ fn kept(path: &Path) -> Option<Key> {
         std::process::id(),
         u32::from_ne_bytes(*random()?.first_chunk()?)
     ));
-    let mut f = fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(&draft).ok()?;
+    let mut f =
+        system::private_file(&mut fs::OpenOptions::new()).write(true).create_new(true).open(&draft).ok()?;
     let written = files::within_limits(|| f.write_all(&key)).and_then(|()| fs::hard_link(&draft, path));
     let _ = fs::remove_file(&draft);
     match written {
@@ -71,9 +73,7 @@ fn kept(path: &Path) -> Option<Key> {
 fn read(path: &Path) -> Option<Key> {
     let mut f = files::open(path).ok()?;
     let m = f.metadata().ok()?;
-    // SAFETY: it has no conditions.
-    let user = unsafe { libc::geteuid() };
-    if m.uid() != user || m.mode() & 0o077 != 0 || m.len() != SIZE as u64 {
+    if !system::is_private(&m) || m.len() != SIZE as u64 {
         return None;
     }
     let mut key = [0; SIZE];
@@ -81,10 +81,11 @@ fn read(path: &Path) -> Option<Key> {
     Some(key)
 }
 
+#[cfg(unix)]
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::os::unix::fs::PermissionsExt;
+    use std::os::unix::fs::{MetadataExt, PermissionsExt};
 
     #[test]
     fn a_key_is_made_once_by_all_who_ask() {

@@ -2,6 +2,7 @@
 //!
 //! It must not know any Vulkan object.
 
+#[cfg_attr(windows, path = "alloc/windows.rs")]
 pub(crate) mod alloc;
 pub(crate) mod answer;
 pub(crate) mod cache_key;

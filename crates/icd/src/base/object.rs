@@ -52,19 +52,8 @@ fn arena() -> &'static Arena {
 fn reserve() -> Option<Arena> {
     // Only touched pages cost memory; a system that does not overcommit grants less.
     [16usize << 30, 1 << 30, 64 << 20].into_iter().find_map(|len| {
-        // SAFETY: a fresh private mapping, at an address of the system's choice.
-        let base = unsafe {
-            libc::mmap(
-                std::ptr::null_mut(),
-                len,
-                libc::PROT_READ | libc::PROT_WRITE,
-                libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE,
-                -1,
-                0,
-            )
-        };
-        let used = AtomicUsize::new(0);
-        (base != libc::MAP_FAILED).then(|| Arena { base: base as usize, len, used, free: Mutex::default() })
+        let base = texel::memory::fresh(std::ptr::null_mut(), len as u64)?;
+        Some(Arena { base: base as usize, len, used: AtomicUsize::new(0), free: Mutex::default() })
     })
 }
 

@@ -2,9 +2,13 @@
 //! symbols lie beside it in a linker map (`libvulkan_tuff.map`, asked for by build.rs), which is read only now. Without the
 //! file, a frame is an offset into the library.
 
+#[cfg_attr(unix, path = "panics/unix.rs")]
+#[cfg_attr(windows, path = "panics/windows.rs")]
+mod system;
+
 use crate::base::debug;
 use small_sort::SmallSort;
-use std::ffi::{CStr, c_void};
+use std::ffi::c_void;
 use std::fmt::Write;
 use std::panic::PanicHookInfo;
 use std::sync::Once;
@@ -75,17 +79,10 @@ struct Symbols {
 impl Symbols {
     /// Those of the library that this code is in.
     fn beside_library() -> Symbols {
-        // SAFETY: any address may be asked for; the result is plain.
-        let mut info: libc::Dl_info = unsafe { std::mem::zeroed() };
-        let found = unsafe { libc::dladdr(install as *const c_void, &mut info) } != 0;
-        let mut symbols = Symbols { base: info.dli_fbase as usize, list: vec![] };
-        if found && !info.dli_fname.is_null() {
-            // SAFETY: dladdr's names are C strings that stay as long as the library.
-            let path = unsafe { CStr::from_ptr(info.dli_fname) }.to_string_lossy().into_owned();
-            let map = std::path::Path::new(&path).with_extension("map");
-            symbols.list = std::fs::read_to_string(map).map(|m| parse(&m)).unwrap_or_default();
-        }
-        symbols
+        let (base, path) = system::library(install as *const c_void);
+        let map = path.map(|p| std::path::Path::new(&p).with_extension("map"));
+        let list = map.and_then(|map| std::fs::read_to_string(map).ok()).map(|m| parse(&m));
+        Symbols { base, list: list.unwrap_or_default() }
     }
 
     /// What `at`, a return address, is in.

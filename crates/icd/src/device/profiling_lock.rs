@@ -1,19 +1,20 @@
 //! The profiling lock, where a setting asks for one that can be held (`TUFF_INTERFACES=lock=…`).
 //!
-//! Whoever holds an exclusive one has a name in the system's list of sockets, which ends with its process however that ends.
+//! Whoever holds an exclusive one has a name that the system knows, which ends with its process however that ends.
+
+#[cfg_attr(unix, path = "profiling_lock/unix.rs")]
+#[cfg_attr(windows, path = "profiling_lock/windows.rs")]
+mod system;
 
 use parking_lot::Mutex;
 use settings::Lock;
-use std::os::linux::net::SocketAddrExt;
-use std::os::unix::net::{SocketAddr, UnixDatagram};
 use std::time::{Duration, Instant};
 
-const NAME: &str = "tuff-profiling-lock";
 /// How often a wait looks again.
 const PATIENCE: Duration = Duration::from_millis(1);
 
 /// The device of this process that holds it.
-static HELD: Mutex<Option<(u32, UnixDatagram)>> = Mutex::new(None);
+static HELD: Mutex<Option<(u32, system::Name)>> = Mutex::new(None);
 
 /// Takes the lock for a device, within this time. False: another device holds it.
 pub(crate) fn acquire(device: u32, timeout: Duration) -> bool {
@@ -38,8 +39,7 @@ fn take(device: u32) -> bool {
     if let Some((holder, _)) = &*held {
         return *holder == device;
     }
-    let socket = SocketAddr::from_abstract_name(NAME).and_then(|name| UnixDatagram::bind_addr(&name));
-    *held = socket.ok().map(|s| (device, s));
+    *held = system::name().map(|name| (device, name));
     held.is_some()
 }
 

@@ -19,6 +19,8 @@ impl Extension {
         match self.name {
             name if name == c"VK_EXT_external_memory_dma_buf" => texel::dma_buf::available(),
             name if OF_RAYS.contains(&name) => rays(),
+            name if OF_UNIX.contains(&name) => cfg!(unix),
+            name if name == c"VK_KHR_win32_surface" => cfg!(windows),
             _ => true,
         }
     }
@@ -35,6 +37,17 @@ const OF_RAYS: &[&CStr] = &[
     c"VK_KHR_ray_tracing_maintenance1",
     c"VK_KHR_ray_tracing_pipeline",
     c"VK_KHR_ray_tracing_position_fetch",
+];
+
+/// Extensions of systems with file descriptors, and of their window systems.
+const OF_UNIX: &[&CStr] = &[
+    c"VK_EXT_image_drm_format_modifier",
+    c"VK_KHR_external_fence_fd",
+    c"VK_KHR_external_memory_fd",
+    c"VK_KHR_external_semaphore_fd",
+    c"VK_KHR_wayland_surface",
+    c"VK_KHR_xcb_surface",
+    c"VK_KHR_xlib_surface",
 ];
 
 /// Whether the device traces rays: the modelled GPU has a unit for them, or the user allows them without one.

@@ -4,8 +4,9 @@ use vk::ExternalSemaphoreHandleTypeFlags as Flags;
 
 /// What can be done with a fence shared by one kind of handle.
 pub(crate) fn fence(handle: vk::ExternalFenceHandleTypeFlags) -> vk::ExternalFenceHandleTypeFlags {
-    if handle == vk::ExternalFenceHandleTypeFlags::OPAQUE_FD
-        || handle == vk::ExternalFenceHandleTypeFlags::SYNC_FD
+    if cfg!(unix)
+        && (handle == vk::ExternalFenceHandleTypeFlags::OPAQUE_FD
+            || handle == vk::ExternalFenceHandleTypeFlags::SYNC_FD)
     {
         handle
     } else {
@@ -19,8 +20,8 @@ pub(crate) fn semaphore(
     timeline: bool,
 ) -> vk::ExternalSemaphoreHandleTypeFlags {
     match handle {
-        Flags::OPAQUE_FD => Flags::OPAQUE_FD,
-        Flags::SYNC_FD if !timeline => Flags::SYNC_FD,
+        Flags::OPAQUE_FD if cfg!(unix) => Flags::OPAQUE_FD,
+        Flags::SYNC_FD if cfg!(unix) && !timeline => Flags::SYNC_FD,
         _ => Default::default(),
     }
 }

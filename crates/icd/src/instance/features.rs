@@ -5,7 +5,7 @@ use crate::base::given::{Fill, In, array};
 use crate::instance::extensions;
 use crate::instance::generated::structs::{CORE_FEATURES, FEATURE_STRUCTS};
 use crate::instance::physical_device;
-use crate::instance::physical_device::core_of;
+use crate::instance::physical_device::{SPARSE, core_of};
 use crate::instance::structs::{FEATURES_AT, FeatureStruct};
 use std::collections::{HashMap, HashSet};
 use std::sync::OnceLock;
@@ -130,12 +130,17 @@ const RAY_FEATURES: &[&str] = &[
     "pipelineLibraryGroupHandles", "micromap", "micromapCaptureReplay", "micromapHostCommands", "pipelineOpacityMicromap", "rayTracingInvocationReorder",
 ];
 
+/// Whether a feature is one of [sparse resources](SPARSE).
+fn is_of_sparse(name: &str) -> bool {
+    name.starts_with("sparse") || name == "shaderResourceResidency"
+}
+
 /// Whether the device has the feature of this name.
 pub(crate) fn has(name: &str) -> bool {
     static SET: OnceLock<HashSet<&'static str>> = OnceLock::new();
     SET.get_or_init(|| {
         let of_rays = RAY_FEATURES.iter().filter(|_| extensions::rays());
-        FEATURES.iter().chain(of_rays).copied().collect()
+        FEATURES.iter().chain(of_rays).copied().filter(|f| SPARSE || !is_of_sparse(f)).collect()
     })
     .contains(name)
 }

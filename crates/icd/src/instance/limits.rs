@@ -57,9 +57,6 @@ pub(crate) const MAX_BATCH: u32 = 65535;
 pub(crate) const MAX_INDIRECT_STRIDE: u32 = 2048;
 /// supportedIndirectCommandsInputModes
 pub(crate) const INDIRECT_INPUT_MODES: u32 = 0b11;
-/// Time domains that can be read together.
-pub(crate) const TIME_DOMAINS: [vk::TimeDomainKHR; 3] =
-    [vk::TimeDomainKHR::DEVICE, vk::TimeDomainKHR::CLOCK_MONOTONIC, vk::TimeDomainKHR::CLOCK_MONOTONIC_RAW];
 /// Layouts in which images can be copied from and to.
 pub(crate) const HOST_COPY_LAYOUTS: [vk::ImageLayout; 19] = [
     vk::ImageLayout::GENERAL,

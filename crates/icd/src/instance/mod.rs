@@ -4,6 +4,9 @@
 
 pub(crate) mod capabilities;
 pub(crate) mod clients;
+#[cfg_attr(unix, path = "clock/unix.rs")]
+#[cfg_attr(windows, path = "clock/windows.rs")]
+pub(crate) mod clock;
 pub(crate) mod cooperative;
 pub(crate) mod create;
 pub(crate) mod data_graph;
@@ -12,6 +15,7 @@ pub(crate) mod extensions;
 pub(crate) mod external;
 pub(crate) mod features;
 pub(crate) mod generated;
+#[cfg_attr(windows, path = "host_memory/windows.rs")]
 pub(crate) mod host_memory;
 pub(crate) mod limits;
 pub(crate) mod messenger;

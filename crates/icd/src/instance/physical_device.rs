@@ -18,6 +18,8 @@ use vk::MemoryPropertyFlags as M;
 /// The version of Vulkan the device has.
 pub(crate) const API_VERSION: u32 = vk::make_api_version(0, 1, 4, HEADER_VERSION);
 
+pub(crate) use texel::memory::sparse::THERE as SPARSE;
+
 /// A family of queues. All feed the same three queues of the modelled GPU (docs/model.md), all count and tell the time.
 pub(crate) struct Family {
     pub(crate) flags: vk::QueueFlags,
@@ -36,7 +38,7 @@ pub(crate) const QUEUE_FLAGS: vk::QueueFlags = vk::QueueFlags::from_raw(
         | vk::QueueFlags::COMPUTE.as_raw()
         | vk::QueueFlags::TRANSFER.as_raw()
         | vk::QUEUE_DATA_GRAPH_BIT_ARM.as_raw()
-        | vk::QueueFlags::SPARSE_BINDING.as_raw(),
+        | if SPARSE { vk::QueueFlags::SPARSE_BINDING.as_raw() } else { 0 },
 );
 
 /// The same of a family, whose queues may execute protected submissions as well.
@@ -201,7 +203,7 @@ pub(crate) fn get_physical_device_memory_properties2(
 /// What can be done with memory shared by one kind of handle.
 pub(crate) fn external_memory(handle: H) -> vk::ExternalMemoryProperties {
     let (features, together) = match handle {
-        H::OPAQUE_FD => (X::EXPORTABLE | X::IMPORTABLE, H::OPAQUE_FD),
+        H::OPAQUE_FD if cfg!(unix) => (X::EXPORTABLE | X::IMPORTABLE, H::OPAQUE_FD),
         H::DMA_BUF_EXT if texel::dma_buf::available() => (X::EXPORTABLE | X::IMPORTABLE, H::DMA_BUF_EXT),
         H::HOST_ALLOCATION_EXT => (X::IMPORTABLE, H::HOST_ALLOCATION_EXT),
         _ => (X::empty(), H::empty()),
@@ -271,7 +273,7 @@ pub(crate) fn get_physical_device_calibrateable_time_domains_khr(
     _physical_device: &PhysicalDevice,
     p_domains: List<vk::TimeDomainKHR>,
 ) -> vk::Result {
-    p_domains.fill(&super::limits::TIME_DOMAINS)
+    p_domains.fill(&super::clock::DOMAINS)
 }
 
 /// `major * 100 + minor` of a packed version, at most the device's own.

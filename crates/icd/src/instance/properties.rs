@@ -5,7 +5,7 @@ use crate::base::given::Fill;
 use crate::instance::features::known;
 use crate::instance::generated::structs::{CORE_PROPERTIES, PROPERTY_STRUCTS};
 use crate::instance::limits::*;
-use crate::instance::physical_device::{API_VERSION, QUEUE_FLAGS};
+use crate::instance::physical_device::{API_VERSION, QUEUE_FLAGS, SPARSE};
 use crate::instance::structs::PropertyStruct;
 use crate::instance::structs::Value::{self, *};
 use machine::descriptor::DESCRIPTOR_BYTES;
@@ -81,11 +81,11 @@ pub(crate) static PROPERTIES: &[(&str, Value)] = &[
     ("vendorID", U32(VENDOR_ID)),
     ("deviceID", U32(DEVICE_ID)),
     ("pipelineCacheUUID", Bytes(&CACHE_UUID)),
-    ("residencyStandard2DBlockShape", Bool(true)),
-    ("residencyStandard2DMultisampleBlockShape", Bool(true)),
-    ("residencyStandard3DBlockShape", Bool(true)),
+    ("residencyStandard2DBlockShape", Bool(SPARSE)),
+    ("residencyStandard2DMultisampleBlockShape", Bool(SPARSE)),
+    ("residencyStandard3DBlockShape", Bool(SPARSE)),
     ("residencyAlignedMipSize", Bool(false)),
-    ("residencyNonResidentStrict", Bool(true)),
+    ("residencyNonResidentStrict", Bool(SPARSE)),
     // 1.1
     // BLAKE3 of the words, cut to half its length.
     ("shaderModuleIdentifierAlgorithmUUID", Bytes(b"tuff-blake3-0001")),
@@ -216,7 +216,7 @@ pub(crate) static PROPERTIES: &[(&str, Value)] = &[
     ("dynamicRenderingLocalReadMultisampledAttachments", Bool(true)),
     ("maxDeviceFaultCount", U32(MAX_FAULTS)),
     ("supportedQueues", U32(QUEUE_FLAGS.as_raw())),
-    ("image2DViewOf3DSparse", Bool(true)),
+    ("image2DViewOf3DSparse", Bool(SPARSE)),
     ("defaultVertexAttributeValue", U32(DEFAULT_ATTRIBUTE.as_raw() as u32)),
     ("rgba4OpaqueBlackSwizzled", Bool(true)),
     ("resolveSrgbFormatAppliesTransferFunction", Bool(true)),
@@ -319,7 +319,7 @@ pub(crate) static PROPERTIES: &[(&str, Value)] = &[
     // They are part of the shaders' code.
     ("maxDescriptorHeapEmbeddedSamplers", U32(u32::MAX)),
     ("samplerYcbcrConversionCount", U32(1)),
-    ("sparseDescriptorHeaps", Bool(true)),
+    ("sparseDescriptorHeaps", Bool(SPARSE)),
     ("protectedDescriptorHeaps", Bool(false)),
     // Elements and shape.
     ("tensorDescriptorSize", U64(2 * DESCRIPTOR_BYTES as u64)),

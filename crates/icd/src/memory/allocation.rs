@@ -1,5 +1,9 @@
 //! VkDeviceMemory.
 
+#[cfg_attr(unix, path = "allocation/unix.rs")]
+#[cfg_attr(windows, path = "allocation/windows.rs")]
+mod system;
+
 use crate::base::answer::{Answer, code, handed_out, invalid};
 use crate::base::given::{Call, Doomed, Fill, In, Out};
 use crate::base::object::Object;
@@ -8,15 +12,14 @@ use crate::device::addresses::{self, Binding};
 use crate::instance::host_memory::heap_size;
 use crate::instance::limits::{MAX_ALLOCATION, MIN_HOST_POINTER_ALIGNMENT};
 use crate::instance::physical_device::{
-    HEAP_USED, HOST_TYPE_BITS, MEMORY_TYPES, PROTECTED_TYPE, SPARSE_TYPE,
+    HEAP_USED, HOST_TYPE_BITS, MEMORY_TYPES, PROTECTED_TYPE, SPARSE, SPARSE_TYPE,
 };
 use std::ffi::{c_int, c_void};
 use std::sync::Arc;
 use std::sync::atomic::Ordering::SeqCst;
 use texel::memory::{DeviceMemory, Wanted};
 
-/// Handle types that memory can be exported to and imported from.
-const FD: vk::ExternalMemoryHandleTypeFlags = vk::ExternalMemoryHandleTypeFlags::OPAQUE_FD;
+/// Handle types that memory can be imported from by pointers, and by descriptors that are not opaque.
 const DMA_BUF: vk::ExternalMemoryHandleTypeFlags = vk::ExternalMemoryHandleTypeFlags::DMA_BUF_EXT;
 const HOST: vk::ExternalMemoryHandleTypeFlags = vk::ExternalMemoryHandleTypeFlags::HOST_ALLOCATION_EXT;
 
@@ -147,19 +150,17 @@ fn allocate(device: &Device, info: In<vk::MemoryAllocateInfo>) -> Answer<Memory>
         }
     };
     let made = match info.find::<vk::ImportMemoryFdInfoKHR>() {
-        Some(i) if i.handle_type == FD => DeviceMemory::import_fd(device.space(), i.fd, size, ty),
-        Some(i) if i.handle_type == DMA_BUF => DeviceMemory::import_dma_buf(device.space(), i.fd, size, ty),
-        Some(i) if !i.handle_type.is_empty() => Err(vk::Result::ERROR_INVALID_EXTERNAL_HANDLE),
+        Some(i) if !i.handle_type.is_empty() => system::import(device.space(), i.handle_type, i.fd, size, ty),
         _ => {
             let export = info
                 .find::<vk::ExportMemoryAllocateInfo>()
-                .is_some_and(|e| e.handle_types.intersects(FD | DMA_BUF));
+                .is_some_and(|e| e.handle_types.intersects(system::EXPORTED));
             let captured = info.find::<vk::MemoryOpaqueCaptureAddressAllocateInfo>();
             let for_replay = info
                 .find::<vk::MemoryAllocateFlagsInfo>()
                 .is_some_and(|f| f.flags.contains(vk::MemoryAllocateFlags::DEVICE_ADDRESS_CAPTURE_REPLAY));
             let wanted = wanted(device, captured.map(|c| c.opaque_capture_address), for_replay);
-            let made = match ty == SPARSE_TYPE && !export {
+            let made = match SPARSE && ty == SPARSE_TYPE && !export {
                 true => DeviceMemory::stored_at(device.space(), size, ty, wanted),
                 false => DeviceMemory::allocate_at(device.space(), size, ty, export, wanted),
             };
@@ -237,22 +238,7 @@ pub(crate) fn get_device_memory_commitment(device: &Device, memory: vk::DeviceMe
         out.set(0);
         return;
     };
-    // SAFETY: it has no conditions.
-    let page = unsafe { libc::sysconf(libc::_SC_PAGESIZE) }.max(1) as u64;
-    let (mut resident, mut pages, mut at) = ([0u8; 4096], 0, 0);
-    while at < m.gpu.size() {
-        let part = (m.gpu.size() - at).min(resident.len() as u64 * page);
-        let from = m.gpu.ptr().wrapping_add(at as usize).cast();
-        // SAFETY: a part of the allocation; the array has a byte for each of its pages.
-        if unsafe { libc::mincore(from, part as usize, resident.as_mut_ptr()) } != 0 {
-            out.set(m.gpu.size());
-            return;
-        }
-        let here = &resident[..part.div_ceil(page) as usize];
-        pages += here.iter().filter(|&&p| p & 1 != 0).count() as u64;
-        at += part;
-    }
-    out.set((pages * page).min(m.gpu.size()));
+    out.set(m.gpu.committed().unwrap_or(m.gpu.size()));
 }
 
 pub(crate) fn get_device_memory_opaque_capture_address(
@@ -264,11 +250,7 @@ pub(crate) fn get_device_memory_opaque_capture_address(
 
 pub(crate) fn get_memory_fd_khr(_: &Device, info: In<vk::MemoryGetFdInfoKHR>, out: Out<c_int>) -> vk::Result {
     let i = info;
-    let exported = info.object::<Memory>(i.memory).and_then(|m| match i.handle_type {
-        FD => m.gpu.export(),
-        DMA_BUF => m.gpu.export_dma_buf(),
-        _ => None,
-    });
+    let exported = info.object::<Memory>(i.memory).and_then(|m| system::export(&m.gpu, i.handle_type));
     code(exported.map(|fd| out.set(fd)).ok_or(vk::Result::ERROR_TOO_MANY_OBJECTS))
 }
 

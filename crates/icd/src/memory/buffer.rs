@@ -6,7 +6,7 @@ use crate::base::object::Object;
 use crate::device::Device;
 use crate::device::addresses::{self, Binding};
 use crate::instance::limits::MAX_ALLOCATION;
-use crate::instance::physical_device::{PLAIN_TYPE_BITS, PROTECTED_TYPE_BITS, SPARSE_TYPE_BITS};
+use crate::instance::physical_device::{PLAIN_TYPE_BITS, PROTECTED_TYPE_BITS, SPARSE, SPARSE_TYPE_BITS};
 use crate::memory::{self, Memory, acceleration_structure, capture};
 use std::sync::Arc;
 use texel::memory::Bound;
@@ -46,6 +46,9 @@ pub(crate) fn create_buffer(
 fn new(device: &Device, info: In<vk::BufferCreateInfo>) -> Answer<Buffer> {
     use vk::BufferCreateFlags as Flags;
     let is_sparse = info.flags.contains(Flags::SPARSE_BINDING);
+    if is_sparse && !SPARSE {
+        return Err(invalid("vkCreateBuffer: this system has no sparse resources"));
+    }
     if info.flags.contains(Flags::PROTECTED) {
         device.protect("vkCreateBuffer", is_sparse)?;
     }

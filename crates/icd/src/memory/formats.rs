@@ -5,6 +5,7 @@ use crate::base::given::{Fill, In};
 use crate::instance::extensions;
 use crate::instance::limits::MAX_SPARSE;
 use crate::instance::limits::{MAX_ALLOCATION, MAX_ARRAY_LAYERS, MAX_IMAGE_2D, MAX_IMAGE_3D, SAMPLE_COUNTS};
+use crate::instance::physical_device::SPARSE as SPARSE_IS_THERE;
 use crate::instance::physical_device::{PhysicalDevice, external_memory};
 use gpu::graphs::flow::{COSTS, IMAGES, VECTORS};
 use texel::format::FormatInfo;
@@ -231,7 +232,8 @@ pub(crate) fn image_properties(
     if flags.intersects(SPARSE) {
         let in_parts = flags.contains(C::SPARSE_RESIDENCY);
         let blocks = || texel::image::blocks::shapes(info, ty, 1);
-        if !flags.contains(C::SPARSE_BINDING)
+        if !SPARSE_IS_THERE
+            || !flags.contains(C::SPARSE_BINDING)
             || usage.contains(U::TRANSIENT_ATTACHMENT)
             || flags.intersects(C::DISJOINT | C::PROTECTED)
             || in_parts && (tiling != vk::ImageTiling::OPTIMAL || blocks().is_empty())

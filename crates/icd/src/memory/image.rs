@@ -6,7 +6,7 @@ use crate::base::object::{self, Object};
 use crate::device::Device;
 use crate::device::addresses::{self, Binding};
 use crate::instance::physical_device::{
-    PLAIN_TYPE_BITS, PROTECTED_TYPE_BITS, SPARSE_TYPE_BITS, TRANSIENT_TYPE_BITS,
+    PLAIN_TYPE_BITS, PROTECTED_TYPE_BITS, SPARSE, SPARSE_TYPE_BITS, TRANSIENT_TYPE_BITS,
 };
 use crate::memory::buffer::not_dedicated;
 use crate::memory::{Memory, capture};
@@ -55,6 +55,9 @@ pub(crate) fn new(device: &Device, info: In<vk::ImageCreateInfo>) -> Answer<texe
     use vk::ImageCreateFlags as Flags;
     if info.flags.contains(Flags::PROTECTED) {
         device.protect("vkCreateImage", info.flags.contains(Flags::SPARSE_BINDING))?;
+    }
+    if !SPARSE && info.flags.contains(Flags::SPARSE_BINDING) {
+        return Err(invalid("vkCreateImage: this system has no sparse resources"));
     }
     let in_parts = Flags::SPARSE_RESIDENCY | Flags::SPARSE_ALIASED;
     if info.flags.intersects(in_parts) && !info.flags.contains(Flags::SPARSE_BINDING) {

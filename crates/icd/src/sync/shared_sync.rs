@@ -4,12 +4,17 @@
 //! An opaque descriptor is a page that all share ([`machine::payload`]). A sync file's descriptor is −1, which means
 //! signalled: exporting one waits for the signal. An imported one is waited for at once.
 
+#[cfg_attr(unix, path = "shared_sync/unix.rs")]
+#[cfg_attr(windows, path = "shared_sync/windows.rs")]
+mod system;
+
+pub(crate) use system::signalled;
+
 use crate::base::answer::{Answer, invalid};
 use crate::device::Device;
 use machine::payload::{Kind, Payload};
 use parking_lot::Mutex;
 use std::ffi::c_int;
-use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -89,36 +94,4 @@ pub(crate) fn until(device: &Device, mut take: impl FnMut() -> bool + Send) -> A
     }
     gpu::hazards::host::may_know(&device.gpu.shared);
     Ok(-1)
-}
-
-/// Waits for a sync file's signal, and closes it; −1 is one that has come.
-pub(crate) fn signalled(fd: c_int) -> Answer {
-    if fd == -1 {
-        return Ok(());
-    }
-    /// `struct sync_file_info` (linux/sync_file.h), without fences.
-    #[repr(C)]
-    #[derive(Default)]
-    struct Info {
-        name: [u8; 32],
-        status: i32,
-        flags: u32,
-        fences: u32,
-        pad: u32,
-        list: u64,
-    }
-    const SYNC_IOC_FILE_INFO: u64 = 0xC038_3E04;
-    let mut info = Info::default();
-    // SAFETY: asks about a descriptor, whatever it is; the structure is as long as the call's number says.
-    let known = unsafe { libc::ioctl(fd, SYNC_IOC_FILE_INFO as _, &mut info) } == 0;
-    if !known {
-        _ = invalid(&format!("the descriptor {fd} is no sync file's"));
-        return Err(vk::Result::ERROR_INVALID_EXTERNAL_HANDLE);
-    }
-    // SAFETY: a live descriptor, which is the driver's from here.
-    let file = unsafe { OwnedFd::from_raw_fd(fd) };
-    let mut poll = libc::pollfd { fd: file.as_raw_fd(), events: libc::POLLIN, revents: 0 };
-    // SAFETY: one descriptor.
-    while unsafe { libc::poll(&mut poll, 1, -1) } < 0 {}
-    Ok(())
 }

@@ -20,13 +20,21 @@ mod frames;
 mod pixels;
 pub(crate) mod present;
 mod queries;
+#[cfg(unix)]
 mod shm;
 mod surface;
 mod swapchain;
+#[cfg_attr(windows, path = "wayland/windows.rs")]
 mod wayland;
+#[cfg_attr(windows, path = "window/windows.rs")]
 mod window;
+#[cfg_attr(unix, path = "windowed/unix.rs")]
+#[cfg_attr(windows, path = "windowed/windows.rs")]
+mod windowed;
+#[cfg(unix)]
 mod xlib;
 
 pub(crate) use queries::*;
 pub(crate) use surface::*;
 pub(crate) use swapchain::*;
+pub(crate) use windowed::*;

@@ -447,6 +447,8 @@ mod tests {
         assert!(image.base().is_none() && image.surface(vk::ImageAspectFlags::COLOR, 0).is_none());
     }
 
+    // (Memory that others share.)
+    #[cfg(unix)]
     #[test]
     fn tiles_are_known_while_nobody_else_has_the_memory() {
         use vk::ImageUsageFlags as Usage;

@@ -4,48 +4,34 @@
 //! The range has two halves. In the first one every byte is like every other; the second one has sparse resources that need not be
 //! bound everywhere, whose holes read as zero and keep nothing ([`sparse`]): stores ask there, and only there.
 
+#[cfg(unix)]
+mod fd;
 pub mod poison;
 mod space;
 pub mod sparse;
+#[cfg_attr(unix, path = "system/unix.rs")]
+#[cfg_attr(windows, path = "system/windows.rs")]
+mod system;
 
 pub use space::{AddressSpace, Wanted};
+pub use system::{fresh, is_mapped};
 
 use ash::vk;
-use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
 
 /// Allocation granularity: the largest alignment any resource asks for.
 pub const GRANULE: u64 = 64 << 10;
 
-fn map(at: *mut u8, size: u64, fd: i32, flags: i32) -> Option<*mut u8> {
-    let kind = if fd >= 0 { libc::MAP_SHARED } else { libc::MAP_PRIVATE | libc::MAP_ANONYMOUS };
-    map_part(at, size, fd, 0, flags, kind)
-}
-
-/// `kind`: whether what is written goes to the file.
-fn map_part(at: *mut u8, size: u64, fd: i32, offset: u64, flags: i32, kind: i32) -> Option<*mut u8> {
-    // SAFETY: maps fresh memory, or replaces (MAP_FIXED) a range that the arena owns.
-    let p = unsafe {
-        libc::mmap(
-            at.cast(),
-            size as usize,
-            libc::PROT_READ | libc::PROT_WRITE,
-            kind | libc::MAP_NORESERVE | flags,
-            fd,
-            offset as libc::off_t,
-        )
-    };
-    (p != libc::MAP_FAILED).then_some(p.cast())
-}
-
 enum Backing {
     Anonymous,
     /// A part of the [store](sparse::store), which sparse resources can be bound to.
     Stored,
-    Fd(OwnedFd),
+    /// A file of its own, which others may map too.
+    File(system::File),
     /// Another's dma-buf.
-    DmaBuf(OwnedFd),
+    #[cfg(unix)]
+    DmaBuf(system::File),
     Host,
     /// Addresses of a sparse resource.
     Sparse(sparse::Table),
@@ -133,68 +119,17 @@ impl DeviceMemory {
         let own = &space.own;
         let ptr = space.find(own, reserved, wanted)?;
         let backing = if exportable {
-            match memfd(reserved).filter(|fd| map(ptr, reserved, fd.as_raw_fd(), libc::MAP_FIXED).is_some()) {
-                Some(fd) => Backing::Fd(fd),
-                None => {
-                    space.give(ptr as u64, reserved);
-                    return Err(vk::Result::ERROR_OUT_OF_DEVICE_MEMORY);
-                }
-            }
+            system::file(reserved)
+                .filter(|file| system::map_file(ptr, reserved, file, 0, false).is_some())
+                .map(Backing::File)
         } else {
-            Backing::Anonymous
+            Some(Backing::Anonymous).filter(|_| system::commit(ptr, reserved))
+        };
+        let Some(backing) = backing else {
+            space.give(ptr as u64, reserved);
+            return Err(vk::Result::ERROR_OUT_OF_DEVICE_MEMORY);
         };
         Ok(DeviceMemory::new(space, ptr, size, reserved, backing, type_index).live())
-    }
-
-    /// Memory behind an opaque file descriptor that a Tuff device exported; takes the descriptor on success.
-    pub fn import_fd(
-        space: &Arc<AddressSpace>,
-        fd: i32,
-        size: u64,
-        type_index: u32,
-    ) -> Result<Arc<DeviceMemory>, vk::Result> {
-        // SAFETY: asks about a descriptor, whatever it is. What nobody can shrink stays readable to its end.
-        let seals = unsafe { libc::fcntl(fd, libc::F_GET_SEALS) };
-        if seals < 0 || seals & SEALS != SEALS {
-            return Err(vk::Result::ERROR_INVALID_EXTERNAL_HANDLE);
-        }
-        // SAFETY: fstat writes a stat struct, for which zero is a valid value.
-        let mut st: libc::stat = unsafe { std::mem::zeroed() };
-        if unsafe { libc::fstat(fd, &mut st) } != 0 || (st.st_size as u64) < size {
-            return Err(vk::Result::ERROR_INVALID_EXTERNAL_HANDLE);
-        }
-        let reserved = (st.st_size as u64).next_multiple_of(GRANULE);
-        let own = &space.own;
-        let ptr = space.find(own, reserved, Wanted::Anywhere)?;
-        if map(ptr, st.st_size as u64, fd, libc::MAP_FIXED).is_none() {
-            own.give(ptr as u64, reserved);
-            return Err(vk::Result::ERROR_INVALID_EXTERNAL_HANDLE);
-        }
-        // SAFETY: the specification passes ownership of the descriptor on success.
-        let fd = unsafe { OwnedFd::from_raw_fd(fd) };
-        Ok(DeviceMemory::new(space, ptr, size, reserved, Backing::Fd(fd), type_index).live())
-    }
-
-    /// Memory of a dma-buf of any origin; takes the descriptor on success.
-    pub fn import_dma_buf(
-        space: &Arc<AddressSpace>,
-        fd: i32,
-        size: u64,
-        type_index: u32,
-    ) -> Result<Arc<DeviceMemory>, vk::Result> {
-        let whole = crate::dma_buf::size(fd).filter(|whole| *whole >= size && *whole > 0);
-        let whole = whole.ok_or(vk::Result::ERROR_INVALID_EXTERNAL_HANDLE)?;
-        let reserved =
-            whole.checked_next_multiple_of(GRANULE).ok_or(vk::Result::ERROR_INVALID_EXTERNAL_HANDLE)?;
-        let own = &space.own;
-        let ptr = space.find(own, reserved, Wanted::Anywhere)?;
-        if map(ptr, whole, fd, libc::MAP_FIXED).is_none() {
-            own.give(ptr as u64, reserved);
-            return Err(vk::Result::ERROR_INVALID_EXTERNAL_HANDLE);
-        }
-        // SAFETY: the specification passes ownership of the descriptor on success.
-        let fd = unsafe { OwnedFd::from_raw_fd(fd) };
-        Ok(DeviceMemory::new(space, ptr, size, reserved, Backing::DmaBuf(fd), type_index).live())
     }
 
     /// Memory that the application owns (VK_EXT_external_memory_host).
@@ -225,6 +160,10 @@ impl DeviceMemory {
     pub fn size(&self) -> u64 {
         self.size
     }
+    /// Bytes of it that the system has committed; `None`: it does not say.
+    pub fn committed(&self) -> Option<u64> {
+        system::resident(self.ptr, self.size)
+    }
     /// The addresses that it has some of.
     /// Whether nothing outside of the device and its application's mappings can write it.
     pub fn is_own(&self) -> bool {
@@ -235,81 +174,11 @@ impl DeviceMemory {
     pub fn discard(&self) {
         self.share();
         match self.backing {
-            // SAFETY: a range of the arena that is this allocation's; nothing of Rust's lies there.
-            Backing::Anonymous => unsafe {
-                libc::madvise(self.ptr.cast(), self.reserved as usize, libc::MADV_DONTNEED);
-            },
+            Backing::Anonymous => system::discard(self.ptr, self.reserved),
             Backing::Stored => sparse::empty(self.ptr as u64, self.reserved),
             _ => {}
         }
     }
-
-    /// A new descriptor of exportable memory; the caller owns it.
-    pub fn export(&self) -> Option<i32> {
-        let Backing::Fd(fd) = &self.backing else { return None };
-        use std::os::fd::IntoRawFd;
-        fd.try_clone().ok().map(IntoRawFd::into_raw_fd)
-    }
-}
-
-impl DeviceMemory {
-    /// A new dma-buf of exportable memory; the caller owns it.
-    pub fn export_dma_buf(&self) -> Option<i32> {
-        use std::os::fd::{AsFd, IntoRawFd};
-        let made = match &self.backing {
-            Backing::Fd(fd) => crate::dma_buf::of(fd.as_fd(), self.reserved)?,
-            Backing::DmaBuf(fd) => fd.try_clone().ok()?,
-            _ => return None,
-        };
-        Some(made.into_raw_fd())
-    }
-}
-
-/// What exported memory is sealed with: another process that shrank it would end this one by SIGBUS.
-const SEALS: i32 = libc::F_SEAL_SHRINK | libc::F_SEAL_GROW | libc::F_SEAL_SEAL;
-
-fn memfd(size: u64) -> Option<OwnedFd> {
-    // SAFETY: a fresh descriptor, owned below.
-    let fd = unsafe { libc::memfd_create(c"tuff".as_ptr(), libc::MFD_CLOEXEC | libc::MFD_ALLOW_SEALING) };
-    if fd < 0 {
-        return None;
-    }
-    // SAFETY: nobody else has it.
-    let fd = unsafe { OwnedFd::from_raw_fd(fd) };
-    let size = i64::try_from(size).ok()?;
-    // SAFETY: a live descriptor.
-    let sealed = unsafe {
-        files::within_limits(|| libc::ftruncate(fd.as_raw_fd(), size)) == 0
-            && libc::fcntl(fd.as_raw_fd(), libc::F_ADD_SEALS, SEALS) == 0
-    };
-    sealed.then_some(fd)
-}
-
-/// Whether all these bytes of the process are there to be read and written.
-pub fn is_mapped(ptr: *const u8, size: u64) -> bool {
-    let Some(end) = (ptr as u64).checked_add(size) else { return false };
-    // Lines are "start-end perms …" in the order of their addresses (proc_pid_maps(5)).
-    let Ok(maps) = std::fs::read_to_string("/proc/self/maps") else { return false };
-    let mut at = ptr as u64;
-    for line in maps.lines() {
-        let mut fields = line.split_ascii_whitespace();
-        let range = fields.next().and_then(|r| r.split_once('-'));
-        let (Some((from, to)), Some(access)) = (range, fields.next()) else { return false };
-        let (Ok(from), Ok(to)) = (u64::from_str_radix(from, 16), u64::from_str_radix(to, 16)) else {
-            return false;
-        };
-        if to <= at {
-            continue;
-        }
-        if from > at || !access.starts_with("rw") {
-            return false;
-        }
-        at = to;
-        if at >= end {
-            return true;
-        }
-    }
-    false
 }
 
 impl Drop for DeviceMemory {
@@ -324,7 +193,7 @@ impl Drop for DeviceMemory {
                     Backing::Sparse(table) => table.forget(self.ptr as u64, self.reserved),
                     _ => {}
                 }
-                if map(self.ptr, self.reserved, -1, libc::MAP_FIXED).is_some() {
+                if system::reset(self.ptr, self.reserved) {
                     self.space.give(self.ptr as u64, self.reserved);
                 }
             }
@@ -379,71 +248,24 @@ mod tests {
 
     #[test]
     fn allocations_are_zero_lazy_and_reused() {
-        let m = DeviceMemory::allocate(space(), 64 << 30, 0, false).expect("address space is free of charge");
+        // (What Windows commits, the machine must have.)
+        const BYTES: u64 = if cfg!(unix) { 64 << 30 } else { 4 << 30 };
+        let m = DeviceMemory::allocate(space(), BYTES, 0, false).expect("address space is free of charge");
         // SAFETY: inside the allocation.
         unsafe {
-            assert_eq!(*m.ptr().add(32 << 30), 0);
+            assert_eq!(*m.ptr().add(BYTES as usize / 2), 0);
             *m.ptr() = 7;
         }
         let at = m.ptr();
-        assert!(space().holds(at as u64 + 5, (64 << 30) - 5), "to the last byte");
-        assert!(!space().holds(at as u64 + 5, (64 << 30) - 4), "and none more");
+        assert!(space().holds(at as u64 + 5, BYTES - 5), "to the last byte");
+        assert!(!space().holds(at as u64 + 5, BYTES - 4), "and none more");
         drop(m);
-        let m = DeviceMemory::allocate(space(), 64 << 30, 0, false).unwrap();
+        let m = DeviceMemory::allocate(space(), BYTES, 0, false).unwrap();
         // First fit; other tests may have taken a little of it.
         let moved = m.ptr() as usize - at as usize;
         assert!(moved < 1 << 30, "the range is used again");
         // SAFETY: within what the test has made.
         assert_eq!(unsafe { *m.ptr() }, 0, "fresh memory is zero again");
-    }
-
-    #[test]
-    fn exported_memory_is_shared() {
-        let a = DeviceMemory::allocate(space(), 100, 0, true).unwrap();
-        let b = DeviceMemory::import_fd(space(), a.export().unwrap(), 100, 0).unwrap();
-        // SAFETY: within what the test has made.
-        unsafe {
-            *a.ptr().add(5) = 42;
-            assert_eq!(*b.ptr().add(5), 42);
-        }
-    }
-
-    #[test]
-    fn what_others_may_shrink_is_not_imported() {
-        let invalid = Some(vk::Result::ERROR_INVALID_EXTERNAL_HANDLE);
-        // SAFETY: descriptors of this test's own.
-        unsafe {
-            let fd = libc::memfd_create(c"foreign".as_ptr(), libc::MFD_ALLOW_SEALING);
-            assert_eq!(libc::ftruncate(fd, 1 << 20), 0);
-            assert_eq!(DeviceMemory::import_fd(space(), fd, 100, 0).err(), invalid, "no seals");
-            libc::close(fd);
-            let ours = DeviceMemory::allocate(space(), 100, 0, true).unwrap();
-            let fd = ours.export().unwrap();
-            assert_ne!(libc::ftruncate(fd, 0), 0, "shrinking what was exported");
-            assert_eq!(
-                DeviceMemory::import_fd(space(), fd, GRANULE + 1, 0).err(),
-                invalid,
-                "more than there is"
-            );
-            libc::close(fd);
-            assert_eq!(DeviceMemory::import_fd(space(), -1, 100, 0).err(), invalid, "no descriptor");
-        }
-    }
-
-    #[test]
-    fn mapped_is_what_can_be_read_and_written() {
-        let page = 4096;
-        let p = map(std::ptr::null_mut(), 4 * page, -1, 0).unwrap();
-        assert!(is_mapped(p, 4 * page));
-        // SAFETY: pages of this test's own.
-        unsafe {
-            libc::mprotect(p.add(2 * page as usize).cast(), page as usize, libc::PROT_READ);
-            assert!(is_mapped(p, 2 * page) && !is_mapped(p, 3 * page), "a page that can only be read");
-            libc::munmap(p.add(page as usize).cast(), page as usize);
-            assert!(is_mapped(p, page) && !is_mapped(p, page + 1), "a hole");
-            libc::munmap(p.cast(), 4 * page as usize);
-        }
-        assert!(!is_mapped(std::ptr::null(), 1) && !is_mapped(16 as *const u8, u64::MAX));
     }
 
     #[test]

@@ -3,9 +3,8 @@
 //! All words of it are one: a float that no arithmetic makes (a signalling NaN), a large integer, a loud colour. A copy of it is as
 //! undefined as the original, so nobody needs to follow transfers. Two neighbouring words that hold it are taken for undefined ones.
 
-use super::{Backing, DeviceMemory, map, map_part, memfd};
+use super::{Backing, DeviceMemory, system};
 use crate::retried::Retried;
-use std::os::fd::{AsRawFd, OwnedFd};
 
 pub const WORD: u32 = 0x7FA1_00FF;
 const BYTES: [u8; 4] = WORD.to_le_bytes();
@@ -65,17 +64,17 @@ pub unsafe fn holds(at: *const u8, bytes: u64) -> bool {
 }
 
 /// A file that is full of the pattern.
-fn pattern() -> Option<&'static OwnedFd> {
-    static PATTERN_FILE: Retried<OwnedFd> = Retried::new();
+fn pattern() -> Option<&'static system::File> {
+    static PATTERN_FILE: Retried<system::File> = Retried::new();
     PATTERN_FILE.get(|| {
-        let fd = memfd(PATTERN)?;
-        let at = map(std::ptr::null_mut(), PATTERN, fd.as_raw_fd(), 0)?;
+        let file = system::file(PATTERN)?;
+        let at = system::map_file(std::ptr::null_mut(), PATTERN, &file, 0, false)?;
         // SAFETY: mapped just now, for this alone.
         unsafe {
             fill(at, PATTERN);
-            libc::munmap(at.cast(), PATTERN as usize);
+            system::unmap(at, PATTERN);
         }
-        Some(fd)
+        Some(file)
     })
 }
 
@@ -84,7 +83,7 @@ impl DeviceMemory {
     pub fn poison(&self) {
         match self.backing {
             Backing::Anonymous if self.map_pattern().is_some() => {}
-            Backing::Anonymous | Backing::Fd(_) | Backing::Stored if self.reserved <= MOST => {
+            Backing::Anonymous | Backing::File(_) | Backing::Stored if self.reserved <= MOST => {
                 // SAFETY: the allocation's own bytes, which nobody uses yet.
                 unsafe { fill(self.ptr, self.reserved) }
             }
@@ -94,12 +93,12 @@ impl DeviceMemory {
 
     /// Its pages are the pattern's until they are written, and cost nothing before.
     fn map_pattern(&self) -> Option<()> {
-        let fd = pattern()?.as_raw_fd();
+        let file = pattern()?;
         let mut at = 0;
         while at < self.reserved {
             let part = (self.reserved - at).min(PATTERN);
             let to = self.ptr.wrapping_add(at as usize);
-            map_part(to, part, fd, 0, libc::MAP_FIXED, libc::MAP_PRIVATE)?;
+            system::map_file(to, part, file, 0, true)?;
             at += part;
         }
         Some(())
@@ -125,7 +124,7 @@ mod tests {
             fill(m.ptr().add(13), 1);
             assert!(holds(m.ptr().add(8), 4), "the byte belongs to its address");
         }
-        let other = DeviceMemory::allocate(space(), 4096, 0, true).unwrap();
+        let other = DeviceMemory::allocate(space(), 4096, 0, cfg!(unix)).unwrap();
         other.poison();
         // SAFETY: as above.
         unsafe { assert!(holds(other.ptr(), 4096)) }

@@ -6,7 +6,8 @@
 //! such addresses after each. Where a process's devices lie depends only on the order in which they are made and destroyed, so that
 //! captured addresses can be replayed.
 
-use super::{Bound, DeviceMemory, GRANULE, map};
+use super::system::{self, RESERVED};
+use super::{Bound, DeviceMemory, GRANULE};
 use crate::retried::Retried;
 use ash::vk;
 use parking_lot::Mutex;
@@ -14,8 +15,6 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Weak};
 
-/// Bytes of address space reserved for the memory of all devices of the process, and as many for sparse resources with holes.
-const RESERVED: u64 = 8 << 40;
 /// Where it lies if that is free: the same in all processes, so that one can be given the addresses of another.
 const HINT: *mut u8 = (32u64 << 40) as *mut u8;
 /// What a device begins with in each half, unless little is left.
@@ -36,14 +35,12 @@ pub(super) struct Reserve {
 pub(super) fn reserve() -> Option<&'static Reserve> {
     static RESERVE: Retried<Reserve> = Retried::new();
     RESERVE.get(|| {
-        // As much as there is: it may be limited (ulimit -v).
+        // As much as there is: it may be limited (ulimit -v). As many bytes for the memory of all devices as for sparse resources.
         let mut half = RESERVED;
         while half >= GRANULE {
             // Elsewhere the system aligns it to its pages alone.
             let bytes = 2 * half + GRANULE;
-            if let Some(p) = map(HINT, bytes, -1, 0) {
-                // SAFETY: the range was just mapped. Core dumps need not hold terabytes.
-                unsafe { libc::madvise(p.cast(), bytes as usize, libc::MADV_DONTDUMP) };
+            if let Some(p) = system::reserve(HINT, bytes) {
                 let base = (p as u64).next_multiple_of(GRANULE);
                 return Some(Reserve { base, half, taken: Mutex::default() });
             }
@@ -368,7 +365,7 @@ impl Drop for AddressSpace {
         // All memory is gone, for it keeps this. What the system did not unmap then, the next device must not find.
         let emptied = [&self.own, &self.holed]
             .into_iter()
-            .all(|s| s.is_empty() || map(s.base as *mut u8, s.size(), -1, libc::MAP_FIXED).is_some());
+            .all(|s| s.is_empty() || system::reset(s.base as *mut u8, s.size()));
         if emptied && let Some(reserve) = reserve() {
             reserve.taken.lock().remove(&(self.own.base - reserve.base));
         }
@@ -386,9 +383,10 @@ mod tests {
     #[test]
     fn devices_have_addresses_of_their_own() {
         let many: Vec<_> = (0..200).map(|_| space()).collect();
+        let least = reserve().expect("addresses").half >> 13;
         let mut all: Vec<_> = many.iter().map(|s| s.arena()).collect();
         all.sort();
-        assert!(all.iter().all(|(start, end)| end - start >= 1 << 30), "much for each: {all:x?}");
+        assert!(all.iter().all(|(start, end)| end - start >= least), "much for each: {all:x?}");
         assert!(all.windows(2).all(|w| w[0].1 <= w[1].0), "none twice: {all:x?}");
         // Sparse resources with holes lie apart too.
         let mut holed: Vec<_> = many.iter().map(|s| (s.holed.base, s.holed.base + s.holed.size())).collect();
@@ -396,6 +394,7 @@ mod tests {
         assert!(holed.windows(2).all(|w| w[0].1 <= w[1].0) && holed[0].0 >= all[199].1);
     }
 
+    #[cfg(unix)]
     #[test]
     fn memory_is_its_devices_alone() {
         let (a, b) = (space(), space());
@@ -426,7 +425,7 @@ mod tests {
     fn what_a_device_had_the_next_one_finds_empty() {
         for _ in 0..100 {
             let a = space();
-            let m = DeviceMemory::allocate(&a, 4096, 0, true).expect("memory");
+            let m = DeviceMemory::allocate(&a, 4096, 0, cfg!(unix)).expect("memory");
             // SAFETY: within what the test has made.
             unsafe {
                 assert_eq!(*m.ptr(), 0);

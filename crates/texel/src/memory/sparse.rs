@@ -6,12 +6,11 @@
 //! and that nobody writes: who stores asks [`resident`] or [`stretches`] first, and only if the address [lies there](may_have_holes).
 
 use super::space::{FIRST, reserve};
-use super::{AddressSpace, Backing, DeviceMemory, GRANULE, Wanted, map, map_part, memfd};
+use super::{AddressSpace, Backing, DeviceMemory, GRANULE, Wanted, system};
 use crate::retried::Retried;
 use ash::vk;
 use parking_lot::Mutex;
 use std::collections::BTreeMap;
-use std::os::fd::{AsRawFd, OwnedFd};
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed, Ordering::SeqCst};
 use std::sync::{Arc, OnceLock};
 
@@ -22,21 +21,21 @@ const _: () = assert!(BLOCK == GRANULE);
 
 /// `VkPhysicalDeviceLimits::sparseAddressSpaceSize`: what a device has of it at least, but where
 /// address space is limited or a process has many devices.
-pub const ADDRESS_SPACE: u64 = FIRST / 2;
+pub const ADDRESS_SPACE: u64 = if THERE { FIRST / 2 } else { 0 };
+
+/// Whether the system lets memory be bound to parts of resources.
+pub const THERE: bool = system::MAPS_PARTS;
 
 /// The file of memory that can be bound: the reserved range's first half, byte by byte.
-fn store() -> Option<&'static OwnedFd> {
-    static STORE: Retried<OwnedFd> = Retried::new();
-    STORE.get(|| memfd(reserve()?.half))
+fn store() -> Option<&'static system::File> {
+    static STORE: Retried<system::File> = Retried::new();
+    STORE.get(|| system::file(reserve()?.half))
 }
 
 /// The pages of a part of the store go back to the system; it reads as zero from now on.
 pub(super) fn empty(address: u64, bytes: u64) {
-    let (Some(fd), Some(reserve)) = (store(), reserve()) else { return };
-    let how = libc::FALLOC_FL_PUNCH_HOLE | libc::FALLOC_FL_KEEP_SIZE;
-    let at = address - reserve.base;
-    // SAFETY: the store's descriptor.
-    unsafe { libc::fallocate(fd.as_raw_fd(), how, at as libc::off_t, bytes as libc::off_t) };
+    let (Some(file), Some(reserve)) = (store(), reserve()) else { return };
+    system::punch(file, address - reserve.base, bytes);
 }
 
 /// A bit for each block of the second half: whether memory is bound.
@@ -44,7 +43,7 @@ fn bits() -> Option<&'static [AtomicU64]> {
     static BITS: Retried<&'static [AtomicU64]> = Retried::new();
     let make = || {
         let words = (reserve()?.half / BLOCK).div_ceil(64);
-        let p = map(std::ptr::null_mut(), words * 8, -1, 0)?;
+        let p = system::fresh(std::ptr::null_mut(), words * 8)?;
         // SAFETY: zeroed words that are never unmapped.
         Some(unsafe { std::slice::from_raw_parts(p.cast::<AtomicU64>(), words as usize) })
     };
@@ -297,10 +296,10 @@ impl DeviceMemory {
         let none = vk::Result::ERROR_OUT_OF_DEVICE_MEMORY;
         let reserved = size.max(1).checked_next_multiple_of(GRANULE).ok_or(none)?;
         let own = &space.own;
-        let (fd, range) = store().zip(reserve()).ok_or(none)?;
+        let (file, range) = store().zip(reserve()).ok_or(none)?;
         let ptr = space.find(own, reserved, wanted)?;
         let offset = ptr as u64 - range.base;
-        if map_part(ptr, reserved, fd.as_raw_fd(), offset, libc::MAP_FIXED, libc::MAP_SHARED).is_none() {
+        if system::map_file(ptr, reserved, file, offset, false).is_none() {
             space.give(ptr as u64, reserved);
             return Err(none);
         }
@@ -351,13 +350,8 @@ impl DeviceMemory {
     pub fn bindable(&self) -> u64 {
         match &self.backing {
             Backing::Stored => self.reserved,
-            Backing::Fd(fd) => {
-                // SAFETY: fstat writes a stat struct, for which zero is a valid value.
-                let mut st: libc::stat = unsafe { std::mem::zeroed() };
-                // SAFETY: a live descriptor, which nobody can shrink.
-                let told = unsafe { libc::fstat(fd.as_raw_fd(), &mut st) } == 0;
-                if told { st.st_size as u64 / BLOCK * BLOCK } else { 0 }
-            }
+            // (Nobody can shrink it.)
+            Backing::File(file) => system::length(file).unwrap_or(0) / BLOCK * BLOCK,
             _ => 0,
         }
     }
@@ -385,32 +379,32 @@ impl DeviceMemory {
         let address = self.ptr.wrapping_add(at as usize);
         let Some((memory, offset)) = to else {
             mark(address as u64, bytes, false);
-            return table.replace(at, bytes, None, || map(address, bytes, -1, libc::MAP_FIXED).is_some());
+            return table.replace(at, bytes, None, || system::reset(address, bytes));
         };
-        let (fd, first) = match &memory.backing {
+        let (file, first) = match &memory.backing {
             Backing::Stored => match store().zip(reserve()) {
-                Some((fd, range)) => (fd.as_raw_fd(), memory.ptr as u64 - range.base),
+                Some((file, range)) => (file, memory.ptr as u64 - range.base),
                 None => return false,
             },
-            Backing::Fd(fd) => (fd.as_raw_fd(), 0),
+            Backing::File(file) => (file, 0),
             _ => return false,
         };
         if !within(memory.bindable(), offset) {
             return false;
         }
-        let bind =
-            || map_part(address, bytes, fd, first + offset, libc::MAP_FIXED, libc::MAP_SHARED).is_some();
+        let bind = || system::map_file(address, bytes, file, first + offset, false).is_some();
         let done = table.replace(at, bytes, Some((memory.clone(), offset)), bind);
         if done {
             mark(address as u64, bytes, true);
         } else {
             // What was there may be gone: zeros, for want of better.
-            map(address, bytes, -1, libc::MAP_FIXED);
+            system::reset(address, bytes);
         }
         done
     }
 }
 
+#[cfg(unix)]
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -13,6 +13,8 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// An image that lies in sparse image blocks gives what one in rows does: samples, fetches, and blocks of compressed texels.
+// (Memory that others share, or that sparse resources have.)
+#[cfg(unix)]
 #[test]
 fn blocks_of_memory_change_no_texel() {
     let mut r = Random::new(7);

@@ -5,11 +5,15 @@
 //! code, which leads to the function and on to the op after; all other ops stay where they are, so that jumps, faults and
 //! counts mean what they did. What a segment's ops do is what their kernels' own functions say ([`crate::recording`]).
 
+#[cfg_attr(windows, path = "dump/windows.rs")]
 mod dump;
 mod generate;
 pub mod listing;
 mod nodes;
 mod pages;
+#[cfg_attr(unix, path = "system/unix.rs")]
+#[cfg_attr(windows, path = "system/windows.rs")]
+mod system;
 mod x86;
 
 use crate::kernels::compiled::{Entry, Function, QuadSegment, with_address};

@@ -1,5 +1,6 @@
 //! Memory that code lies in: written, then executable, never both.
 
+use super::system;
 use std::ptr::NonNull;
 
 /// Pages of code, given back when it is dropped.
@@ -20,18 +21,11 @@ impl Pages {
             return None;
         }
         let bytes = code.len().checked_next_multiple_of(4096)?;
-        let (prot, flags) = (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS);
-        // SAFETY: a new mapping.
-        let p = unsafe { libc::mmap(std::ptr::null_mut(), bytes, prot, flags, -1, 0) };
-        if p == libc::MAP_FAILED {
-            return None;
-        }
-        let it = Pages { at: NonNull::new(p.cast())?, bytes };
-        // SAFETY: the mapping is as large, and nobody else's.
+        let it = Pages { at: system::writable(bytes)?, bytes };
+        // SAFETY: the pages are as many, and nobody else's.
         unsafe { it.at.as_ptr().copy_from_nonoverlapping(code.as_ptr(), code.len()) };
         // SAFETY: as above.
-        let done = unsafe { libc::mprotect(p, bytes, libc::PROT_READ | libc::PROT_EXEC) };
-        (done == 0).then_some(it)
+        unsafe { system::executable(it.at, bytes) }.then_some(it)
     }
 
     pub fn ptr(&self) -> *const u8 {
@@ -39,7 +33,7 @@ impl Pages {
     }
     /// The instructions, with constants between them.
     pub fn code(&self) -> &[u8] {
-        // SAFETY: the mapping is as large, readable, and never written again.
+        // SAFETY: the pages are as many, readable, and never written again.
         unsafe { std::slice::from_raw_parts(self.at.as_ptr(), self.bytes) }
     }
     /// Bytes that it takes.
@@ -50,7 +44,7 @@ impl Pages {
 
 impl Drop for Pages {
     fn drop(&mut self) {
-        // SAFETY: mapped by `new`; nobody has code there any more.
-        unsafe { libc::munmap(self.at.as_ptr().cast(), self.bytes) };
+        // SAFETY: made by `new`; nobody has code there any more.
+        unsafe { system::free(self.at, self.bytes) };
     }
 }

@@ -5761,6 +5761,35 @@ pub unsafe extern "system" fn vkCreateWaylandSurfaceKHR(
         )
     }
 }
+pub unsafe extern "system" fn vkCreateWin32SurfaceKHR(
+    instance: vk::Instance,
+    p_create_info: *const vk::Win32SurfaceCreateInfoKHR<'_>,
+    p_allocator: *const vk::AllocationCallbacks<'_>,
+    p_surface: *mut vk::SurfaceKHR,
+) -> vk::Result {
+    if p_create_info.is_null() || p_surface.is_null() {
+        return guard::missing(c"vkCreateWin32SurfaceKHR", vk::Result::ERROR_UNKNOWN);
+    }
+    if crate::base::alloc::is_short() {
+        return vk::Result::ERROR_OUT_OF_HOST_MEMORY;
+    }
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::instance::Instance, _>(
+            c"vkCreateWin32SurfaceKHR",
+            instance,
+            vk::Result::ERROR_UNKNOWN,
+            |this| {
+                crate::legacy::generated::imp::create_win32_surface_khr(
+                    this,
+                    p_create_info,
+                    p_allocator,
+                    p_surface,
+                )
+            },
+        )
+    }
+}
 pub unsafe extern "system" fn vkCreateXcbSurfaceKHR(
     instance: vk::Instance,
     p_create_info: *const vk::XcbSurfaceCreateInfoKHR<'_>,
@@ -8712,6 +8741,25 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceWaylandPresentationSupportKHR(
                     this,
                     queue_family_index,
                     display,
+                )
+            },
+        )
+    }
+}
+pub unsafe extern "system" fn vkGetPhysicalDeviceWin32PresentationSupportKHR(
+    physical_device: vk::PhysicalDevice,
+    queue_family_index: u32,
+) -> vk::Bool32 {
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::instance::physical_device::PhysicalDevice, _>(
+            c"vkGetPhysicalDeviceWin32PresentationSupportKHR",
+            physical_device,
+            Default::default(),
+            |this| {
+                crate::legacy::generated::imp::get_physical_device_win32_presentation_support_khr(
+                    this,
+                    queue_family_index,
                 )
             },
         )
@@ -12495,6 +12543,13 @@ pub(crate) static ENTRIES: &[Entry] = &[
         extensions: &[ext::VK_KHR_WAYLAND_SURFACE],
     },
     Entry {
+        name: c"vkCreateWin32SurfaceKHR",
+        function: vkCreateWin32SurfaceKHR as *const (),
+        level: Level::Instance,
+        core: 0,
+        extensions: &[ext::VK_KHR_WIN32_SURFACE],
+    },
+    Entry {
         name: c"vkCreateXcbSurfaceKHR",
         function: vkCreateXcbSurfaceKHR as *const (),
         level: Level::Instance,
@@ -13781,6 +13836,13 @@ pub(crate) static ENTRIES: &[Entry] = &[
         level: Level::PhysicalDevice,
         core: 0,
         extensions: &[ext::VK_KHR_WAYLAND_SURFACE],
+    },
+    Entry {
+        name: c"vkGetPhysicalDeviceWin32PresentationSupportKHR",
+        function: vkGetPhysicalDeviceWin32PresentationSupportKHR as *const (),
+        level: Level::PhysicalDevice,
+        core: 0,
+        extensions: &[ext::VK_KHR_WIN32_SURFACE],
     },
     Entry {
         name: c"vkGetPhysicalDeviceXcbPresentationSupportKHR",

@@ -250,6 +250,7 @@ pub(crate) static EXTENSIONS: &[Extension] = &[
     Extension { name: c"VK_KHR_vertex_attribute_divisor", spec_version: 1, instance: false },
     Extension { name: c"VK_KHR_vulkan_memory_model", spec_version: 3, instance: false },
     Extension { name: c"VK_KHR_wayland_surface", spec_version: 6, instance: true },
+    Extension { name: c"VK_KHR_win32_surface", spec_version: 6, instance: true },
     Extension { name: c"VK_KHR_workgroup_memory_explicit_layout", spec_version: 1, instance: false },
     Extension { name: c"VK_KHR_xcb_surface", spec_version: 6, instance: true },
     Extension { name: c"VK_KHR_xlib_surface", spec_version: 6, instance: true },
@@ -738,14 +739,15 @@ pub(crate) mod id {
     pub(crate) const VK_KHR_VERTEX_ATTRIBUTE_DIVISOR: usize = 243;
     pub(crate) const VK_KHR_VULKAN_MEMORY_MODEL: usize = 244;
     pub(crate) const VK_KHR_WAYLAND_SURFACE: usize = 245;
-    pub(crate) const VK_KHR_WORKGROUP_MEMORY_EXPLICIT_LAYOUT: usize = 246;
-    pub(crate) const VK_KHR_XCB_SURFACE: usize = 247;
-    pub(crate) const VK_KHR_XLIB_SURFACE: usize = 248;
-    pub(crate) const VK_KHR_ZERO_INITIALIZE_WORKGROUP_MEMORY: usize = 249;
-    pub(crate) const VK_NV_COOPERATIVE_MATRIX2: usize = 250;
-    pub(crate) const VK_NV_COOPERATIVE_VECTOR: usize = 251;
-    pub(crate) const VK_QCOM_FRAGMENT_DENSITY_MAP_OFFSET: usize = 252;
-    pub(crate) const VK_VALVE_FRAGMENT_DENSITY_MAP_LAYERED: usize = 253;
+    pub(crate) const VK_KHR_WIN32_SURFACE: usize = 246;
+    pub(crate) const VK_KHR_WORKGROUP_MEMORY_EXPLICIT_LAYOUT: usize = 247;
+    pub(crate) const VK_KHR_XCB_SURFACE: usize = 248;
+    pub(crate) const VK_KHR_XLIB_SURFACE: usize = 249;
+    pub(crate) const VK_KHR_ZERO_INITIALIZE_WORKGROUP_MEMORY: usize = 250;
+    pub(crate) const VK_NV_COOPERATIVE_MATRIX2: usize = 251;
+    pub(crate) const VK_NV_COOPERATIVE_VECTOR: usize = 252;
+    pub(crate) const VK_QCOM_FRAGMENT_DENSITY_MAP_OFFSET: usize = 253;
+    pub(crate) const VK_VALVE_FRAGMENT_DENSITY_MAP_LAYERED: usize = 254;
 }
 
 /// Extensions promoted to core 1.1 to 1.4: a 1.4 device can have them all.

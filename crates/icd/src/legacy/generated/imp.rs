@@ -3428,6 +3428,17 @@ pub(crate) unsafe fn create_wayland_surface_khr(
 }
 
 #[inline]
+pub(crate) unsafe fn create_win32_surface_khr(
+    this: &crate::instance::Instance,
+    p_create_info: *const vk::Win32SurfaceCreateInfoKHR<'_>,
+    _: *const vk::AllocationCallbacks<'_>,
+    p_surface: *mut vk::SurfaceKHR,
+) -> vk::Result {
+    // SAFETY: the application keeps Vulkan's valid usage, as the caller promises.
+    unsafe { crate::wsi::create_win32_surface_khr(this, In::new(&*p_create_info), Out::new(p_surface)) }
+}
+
+#[inline]
 pub(crate) unsafe fn create_xcb_surface_khr(
     this: &crate::instance::Instance,
     p_create_info: *const vk::XcbSurfaceCreateInfoKHR<'_>,
@@ -5372,6 +5383,15 @@ pub(crate) unsafe fn get_physical_device_wayland_presentation_support_khr(
     unsafe {
         crate::wsi::get_physical_device_wayland_presentation_support_khr(this, queue_family_index, display)
     }
+}
+
+#[inline]
+pub(crate) unsafe fn get_physical_device_win32_presentation_support_khr(
+    this: &crate::instance::physical_device::PhysicalDevice,
+    queue_family_index: u32,
+) -> vk::Bool32 {
+    // SAFETY: the application keeps Vulkan's valid usage, as the caller promises.
+    unsafe { crate::wsi::get_physical_device_win32_presentation_support_khr(this, queue_family_index) }
 }
 
 #[inline]

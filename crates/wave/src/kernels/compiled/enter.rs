@@ -195,6 +195,7 @@ pub unsafe fn run(st: &mut State, op: *const Op) -> *const Op {
     let live = st.live;
     // SAFETY: where `compile` put a function, which lives as long as the op.
     let function: Function = unsafe { std::mem::transmute(entry.function) };
+    super::stack::make_room();
     // SAFETY: the state's registers; the code stays within what the program's ops name.
     let stopped = unsafe { function(&mut c, st.regs) };
     st.patience = c.patience;

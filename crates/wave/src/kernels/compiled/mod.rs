@@ -2,6 +2,7 @@
 
 mod enter;
 mod parts;
+mod stack;
 
 pub use enter::{Context, Entry, MOST_STORAGES, Memory, Storage, one as one_of_loop, tired};
 pub use parts::{Part, load_parts};
@@ -41,6 +42,7 @@ unsafe fn run(st: &mut State, op: *const Op) -> *const Op {
     let o = unsafe { &*op };
     // SAFETY: where `compile` put a function, which lives as long as the op.
     let function: Function = unsafe { std::mem::transmute(address_of(o)) };
+    stack::make_room();
     // SAFETY: the state's registers and lanes; the code stays within what the program's ops name.
     unsafe { function(st.regs, st.live, st.exec.as_ptr(), st) };
     op.wrapping_add(o.imm as usize)
@@ -56,6 +58,7 @@ unsafe fn run_quads(st: &mut State, op: *const Op) -> *const Op {
     if !mask::has_whole_quads(st) {
         return st.code.wrapping_add(it.fallback as usize);
     }
+    stack::make_room();
     // SAFETY: the state's registers and lanes; the code stays within what the program's ops name.
     unsafe { (it.function)(st.regs, st.live, st.exec.as_ptr(), st) };
     op.wrapping_add(it.words as usize)

@@ -33,6 +33,14 @@ impl Part {
 /// # Safety
 /// The context is that of a region that runs; `what` is a [`Part::named`] of its own; the rows are there.
 pub unsafe extern "sysv64" fn load_parts(c: *const Context, what: u32, rows: *mut [u32; 16]) {
+    // SAFETY: the caller's.
+    unsafe { load(c, what, rows) }
+}
+
+// A function of this convention that calls no other may use memory below the stack pointer, which Windows overwrites.
+#[cfg_attr(windows, inline(never))]
+#[cfg_attr(not(windows), inline(always))]
+unsafe fn load(c: *const Context, what: u32, rows: *mut [u32; 16]) {
     let (place, n, each) = (what & 255, what >> 16 & 255, what >> 24);
     // SAFETY: the caller's: all storages are filled in.
     let m = unsafe { (*c).memory[place as usize].assume_init_ref() };
