@@ -53,8 +53,8 @@ impl Rigged<'_> {
         unsafe {
             Ok(Rigged {
                 context,
-                of_tensors: std::mem::transmute(tensors),
-                of_view: std::mem::transmute(view),
+                of_tensors: std::mem::transmute::<unsafe extern "system" fn(), OfTensors>(tensors),
+                of_view: std::mem::transmute::<unsafe extern "system" fn(), OfView>(view),
             })
         }
     }

@@ -93,7 +93,7 @@ macro_rules! captured {
     ($($name:ident($info:ident) = $command:literal: |$device:ident, $i:ident| $what:expr;)*) => {$(
         pub(crate) fn $name($device: &Device, $i: In<vk::$info>, to: *mut c_void) -> vk::Result {
             // SAFETY: valid usage: as many bytes as the properties say.
-            unsafe { capture::give($command, to, (|| $what)()) }
+            unsafe { capture::give($command, to, Some(()).and_then(|()| $what)) }
         }
     )*};
 }
