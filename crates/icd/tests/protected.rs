@@ -238,6 +238,7 @@ fn what_protected_memory_forbids_is_told_and_left_out() {
 
 /// Tensors: what memory they need and may have, and copies of them.
 fn tensors(i: &ash::Instance, rig: &Rig, told: &dyn Fn() -> Vec<String>) {
+    type Any = unsafe extern "system" fn();
     type Create = unsafe extern "system" fn(
         vk::Device,
         *const new::TensorCreateInfoARM,
@@ -255,14 +256,14 @@ fn tensors(i: &ash::Instance, rig: &Rig, told: &dyn Fn() -> Vec<String>) {
     let d = rig.device.handle();
     let find = |n: &std::ffi::CStr| unsafe { i.get_device_proc_addr(d, n.as_ptr()).expect("the command") };
     // SAFETY (all blocks): commands have these types, structures outlive the calls, handles are alive.
-    let (create, destroy, needs, bind, copy): (Create, Destroy, Needs, Bind, Copy) = unsafe {
+    let (create, destroy, needs, bind, copy) = unsafe {
         use std::mem::transmute;
         (
-            transmute(find(c"vkCreateTensorARM")),
-            transmute(find(c"vkDestroyTensorARM")),
-            transmute(find(c"vkGetTensorMemoryRequirementsARM")),
-            transmute(find(c"vkBindTensorMemoryARM")),
-            transmute(find(c"vkCmdCopyTensorARM")),
+            transmute::<Any, Create>(find(c"vkCreateTensorARM")),
+            transmute::<Any, Destroy>(find(c"vkDestroyTensorARM")),
+            transmute::<Any, Needs>(find(c"vkGetTensorMemoryRequirementsARM")),
+            transmute::<Any, Bind>(find(c"vkBindTensorMemoryARM")),
+            transmute::<Any, Copy>(find(c"vkCmdCopyTensorARM")),
         )
     };
     let dimensions = [64i64];
