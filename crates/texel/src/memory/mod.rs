@@ -18,7 +18,7 @@ pub use system::{fresh, is_mapped};
 
 use ash::vk;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, Ordering::Relaxed, Ordering::SeqCst};
 
 /// Allocation granularity: the largest alignment any resource asks for.
 pub const GRANULE: u64 = 64 << 10;
@@ -48,7 +48,16 @@ pub struct DeviceMemory {
     /// Resources that are bound to it.
     users: AtomicU32,
     shared: AtomicBool,
+    /// [`LIVE`], [`FREED`] or [`REPLACED`].
+    life: AtomicU8,
 }
+
+/// The application has it.
+const LIVE: u8 = 0;
+/// The application has freed it; what was recorded or described may still hold it.
+const FREED: u8 = 1;
+/// Freed, and its addresses are another one's.
+const REPLACED: u8 = 2;
 
 // SAFETY: raw bytes; who may touch them when is the application's synchronisation.
 unsafe impl Send for DeviceMemory {}
@@ -65,7 +74,8 @@ impl DeviceMemory {
     ) -> DeviceMemory {
         let alone = matches!(backing, Backing::Anonymous);
         let (users, shared) = (AtomicU32::new(0), AtomicBool::new(!alone));
-        DeviceMemory { space: space.clone(), ptr, size, reserved, backing, type_index, users, shared }
+        let life = AtomicU8::new(LIVE);
+        DeviceMemory { space: space.clone(), ptr, size, reserved, backing, type_index, users, shared, life }
     }
 
     /// A resource is bound to it.
@@ -103,7 +113,8 @@ impl DeviceMemory {
         Self::allocate_at(space, size, type_index, exportable, Wanted::Anywhere)
     }
 
-    /// As [`DeviceMemory::allocate`], at this address.
+    /// As [`DeviceMemory::allocate`], at this address. It may be that of memory as large that was freed: what still holds that, such as a
+    /// command buffer that nobody may submit any more, has the new one's bytes then.
     ///
     /// # Errors
     /// `ERROR_INVALID_OPAQUE_CAPTURE_ADDRESS` besides: it is none of ours, or taken.
@@ -116,8 +127,14 @@ impl DeviceMemory {
     ) -> Result<Arc<DeviceMemory>, vk::Result> {
         let reserved =
             size.max(1).checked_next_multiple_of(GRANULE).ok_or(vk::Result::ERROR_OUT_OF_DEVICE_MEMORY)?;
-        let own = &space.own;
-        let ptr = space.find(own, reserved, wanted)?;
+        let replaced = match wanted {
+            Wanted::At(at) => space.first_at(at).filter(|m| m.yields(reserved)),
+            _ => None,
+        };
+        let ptr = match replaced {
+            Some(old) => old.ptr,
+            None => space.find(&space.own, reserved, wanted)?,
+        };
         let backing = if exportable {
             system::file(reserved)
                 .filter(|file| system::map_file(ptr, reserved, file, 0, false).is_some())
@@ -164,7 +181,6 @@ impl DeviceMemory {
     pub fn committed(&self) -> Option<u64> {
         system::resident(self.ptr, self.size)
     }
-    /// The addresses that it has some of.
     /// Whether nothing outside of the device and its application's mappings can write it.
     pub fn is_own(&self) -> bool {
         matches!(self.backing, Backing::Anonymous | Backing::Stored)
@@ -173,6 +189,7 @@ impl DeviceMemory {
     /// still hold the range, which reads as zero from now on.
     pub fn discard(&self) {
         self.share();
+        self.life.store(FREED, SeqCst);
         match self.backing {
             Backing::Anonymous => system::discard(self.ptr, self.reserved),
             Backing::Stored => sparse::empty(self.ptr as u64, self.reserved),
@@ -181,8 +198,20 @@ impl DeviceMemory {
     }
 }
 
+impl DeviceMemory {
+    /// Leaves its addresses to another one of so many bytes, if the application has freed it.
+    fn yields(&self, reserved: u64) -> bool {
+        matches!(self.backing, Backing::Anonymous)
+            && self.reserved == reserved
+            && self.life.compare_exchange(FREED, REPLACED, SeqCst, SeqCst).is_ok()
+    }
+}
+
 impl Drop for DeviceMemory {
     fn drop(&mut self) {
+        if *self.life.get_mut() == REPLACED {
+            return;
+        }
         match self.backing {
             Backing::Host => self.space.remove_foreign(self),
             // The range stays mapped and reads as zero: a stale address is harmless.
@@ -244,6 +273,28 @@ mod tests {
             assert_eq!(again.ptr() as u64, was + GRANULE);
             assert_eq!(at(was + 2 * GRANULE).err(), none, "its last granule");
         }
+    }
+
+    #[test]
+    fn addresses_of_freed_memory_can_be_had_again() {
+        let none = Some(vk::Result::ERROR_INVALID_OPAQUE_CAPTURE_ADDRESS);
+        let at = |address, bytes| DeviceMemory::allocate_at(space(), bytes, 0, false, Wanted::At(address));
+        let old = DeviceMemory::allocate(space(), 2 * GRANULE, 0, false).expect("memory");
+        let was = old.ptr() as u64;
+        assert_eq!(at(was, 2 * GRANULE).err(), none, "the application has it");
+        // SAFETY (all blocks): within what the test has made.
+        unsafe { *old.ptr() = 7 };
+        old.discard();
+        assert_eq!(at(was, GRANULE).err(), none, "not as large");
+        let new = at(was, 2 * GRANULE).expect("memory");
+        assert_eq!((new.ptr() as u64, unsafe { *new.ptr() }), (was, 0));
+        unsafe { *new.ptr() = 8 };
+        assert_eq!(at(was, 2 * GRANULE).err(), none, "taken once");
+        drop(old);
+        assert_eq!(unsafe { *new.ptr() }, 8, "it goes on");
+        assert!(space().holds(was, 2 * GRANULE));
+        drop(new);
+        assert!(!space().holds(was, 2 * GRANULE));
     }
 
     #[test]

@@ -340,6 +340,11 @@ impl AddressSpace {
         }
     }
 
+    /// What has this address as its first.
+    pub(super) fn first_at(&self, address: u64) -> Option<Arc<DeviceMemory>> {
+        self.live.lock().get(&address).and_then(|(_, memory)| memory.upgrade())
+    }
+
     pub(super) fn add_foreign(&self, memory: &Arc<DeviceMemory>) {
         self.foreign.lock().push((memory.ptr() as u64, memory.size(), Arc::downgrade(memory)));
     }
