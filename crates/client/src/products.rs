@@ -201,6 +201,7 @@ impl Ready {
             let bytes: Vec<u8> = v.iter().flat_map(|x| write(e, *x)).collect();
             Buffer::with(context, &bytes)
         };
+        let (in_a, in_b) = (buffer(&a, left)?, buffer(&stored, right)?);
         let spirv: Vec<u8> = g.spirv().iter().flat_map(|w| w.to_le_bytes()).collect();
         Ok(Ready {
             spec,
@@ -208,8 +209,8 @@ impl Ready {
             shape,
             context: context.clone(),
             kernel: Kernel::new(context, &KernelInfo { spirv: &spirv, bindings: 3, push_size: 0 })?,
-            a: (a.clone(), buffer(&a, left)?),
-            b: (b, buffer(&stored, right)?),
+            a: (a, in_a),
+            b: (b, in_b),
             c: Buffer::new(context, n * n * sum.bytes())?,
             groups: g.groups(),
         })

@@ -6,8 +6,8 @@ use std::os::windows::io::AsRawHandle;
 use std::path::Path;
 use windows_sys::Win32::Storage::FileSystem::{FILE_TYPE_DISK, GetFileType};
 
-/// Whether the environment may not name files: never. Windows has no programs with the rights of their file's owner, and
-/// whoever sets the environment of an elevated process can do as much without it.
+/// Whether the environment may not name files: never. A program on Windows does not get the rights of its file's owner. A user who sets
+/// the environment of an elevated process already has that process's rights.
 pub fn is_secure() -> bool {
     false
 }

@@ -91,9 +91,12 @@ pub(crate) fn get_descriptor_ext(device: &Device, info: In<vk::DescriptorGetInfo
 /// Commands that tell what a capture keeps of an object; `None`: it was not made for that, or there is no such object.
 macro_rules! captured {
     ($($name:ident($info:ident) = $command:literal: |$device:ident, $i:ident| $what:expr;)*) => {$(
-        pub(crate) fn $name($device: &Device, $i: In<vk::$info>, to: *mut c_void) -> vk::Result {
+        pub(crate) fn $name(device: &Device, info: In<vk::$info>, to: *mut c_void) -> vk::Result {
+            fn find($device: &Device, $i: In<vk::$info>) -> Option<u64> {
+                $what
+            }
             // SAFETY: valid usage: as many bytes as the properties say.
-            unsafe { capture::give($command, to, Some(()).and_then(|()| $what)) }
+            unsafe { capture::give($command, to, find(device, info)) }
         }
     )*};
 }
