@@ -68,6 +68,32 @@ impl Reg {
 /// Of a product, besides its [`crate::ir::Product`]: a row of the result may be written before later rows are computed.
 pub const PRODUCT_AT_ONCE: u16 = 0x100;
 
+/// What `imm` of a product says of it and of the products that follow it at once: a kernel computes them together.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct ProductGroup {
+    /// Products from this one on, this one included: 1 to [`ProductGroup::MOST`].
+    pub count: u8,
+    /// Numbers of the left and of the right matrix, below [`ProductGroup::MOST`]. Products of a group whose numbers agree read the same
+    /// matrix: it lies in the same registers, and nothing is written there in between.
+    pub matrices: [u8; 2],
+    /// The next product has the same left matrix, and the two may be computed row by row together: none reads or writes what the
+    /// other one writes.
+    pub pair: bool,
+}
+
+impl ProductGroup {
+    pub const MOST: usize = 16;
+
+    pub fn of(imm: u32) -> ProductGroup {
+        let number = |shift: u32| (imm >> shift) as u8 % Self::MOST as u8;
+        ProductGroup { count: number(0) + 1, matrices: [number(4), number(8)], pair: imm >> 12 & 1 != 0 }
+    }
+    pub fn imm(self) -> u32 {
+        let [left, right] = self.matrices;
+        (self.count - 1) as u32 | (left as u32) << 4 | (right as u32) << 8 | (self.pair as u32) << 12
+    }
+}
+
 pub const UNIT_BYTES: usize = 64;
 /// Units a program may use (the register file's largest size is 2 MiB − 64).
 pub const MAX_UNITS: usize = 0x7FFF;

@@ -78,6 +78,7 @@ fn line(program: &Program, pc: usize, out: &mut String) -> fmt::Result {
         | Code::TRACE
         | Code::PROBE
         | Code::PROBE_BUF
+        | Code::PRODUCT
         | Code::NOTE => {
             write!(out, " +{} e={:#x}", op.imm, op.e)?;
         }

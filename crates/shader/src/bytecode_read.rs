@@ -140,6 +140,7 @@ fn read_op<'a>(p: &mut Program, words: impl Iterator<Item = &'a str>) -> Option<
         | Code::TRACE
         | Code::PROBE
         | Code::PROBE_BUF
+        | Code::PRODUCT
         | Code::NOTE => {
             op.imm = words.next()?.strip_prefix('+')?.parse().ok()?;
             op.e = u16::from_str_radix(words.next()?.strip_prefix("e=0x")?, 16).ok()?;

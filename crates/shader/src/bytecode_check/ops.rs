@@ -3,7 +3,7 @@
 use super::{bad, wrong};
 use crate::bytecode::{
     Before, Code, DESC_ADDRESS, DESC_DATA, DESC_EMBEDDED, DESC_IN_MEMORY, DESC_INLINE, DESC_TEXELS,
-    ImageCode, Op, PRODUCT_AT_ONCE, Program, Reg, n_of, parts_of, ray_attribute,
+    ImageCode, Op, PRODUCT_AT_ONCE, ProductGroup, Program, Reg, n_of, parts_of, ray_attribute,
 };
 use crate::ir::{Bin, ImageOp, Input, Product, Quad, RayOp, TraceOp, Tri, Ty, Un};
 use crate::isa::code::{CODES, Field, FieldKind, ROWS, Words, extension_words, layout};
@@ -40,7 +40,10 @@ pub fn check(p: &Program) -> Result<Vec<bool>> {
         match op.code {
             Code::IMAGE if op.imm as usize >= p.images.len() => return Err(bad(pc, "image")),
             Code::DESC => descriptor(p, pc)?,
-            Code::PRODUCT if Product::from_number(op.e & !PRODUCT_AT_ONCE).is_none() => {
+            Code::PRODUCT
+                if Product::from_number(op.e & !PRODUCT_AT_ONCE).is_none()
+                    || ProductGroup::of(op.imm).imm() != op.imm =>
+            {
                 return Err(bad(pc, "a product"));
             }
             // Their kernels take so many registers, whatever `e` says.

@@ -310,7 +310,8 @@ table! {
     QUAD64         = 70 [def use - -] [- -] - values;
     REDUCE32       = 71 [def use - -] [- -] - values;
     REDUCE64       = 72 [def use - -] [- -] - values;
-    /// Product of two matrices, added to a third; e = [`crate::ir::Product`], with [`crate::bytecode::PRODUCT_AT_ONCE`].
+    /// Product of two matrices, added to a third; e = [`crate::ir::Product`], with [`crate::bytecode::PRODUCT_AT_ONCE`];
+    /// imm = [`crate::bytecode::ProductGroup`].
     PRODUCT        = 73 [- - - -] [matrices use] - values;
 
     /// Superinstructions a peephole may form; see their kernels.

@@ -2,12 +2,13 @@
 
 use super::alloc::{Allocation, Pools, RegisterSlot};
 use super::lir::{COPIES, Inst, Lir, NONE, V, flag::*};
-use crate::bytecode::{BlockRange, Code, DESC_DATA, ImageCode, MAX_UNITS, Op, PRODUCT_AT_ONCE, Program, Reg};
+use super::products;
+use crate::bytecode::{BlockRange, Code, DESC_DATA, ImageCode, MAX_UNITS, Op, Program, Reg};
 use crate::cost;
 use crate::data::Data;
 use crate::interface::{SECOND_SOURCE, USER_SLOTS};
 use crate::ir::{self, Bin, Shader, Ty, Un};
-use crate::isa::code::{ROWS, extension_words, layout};
+use crate::isa::code::{extension_words, layout};
 use crate::isa::image_operands;
 use crate::options::{Error, Result};
 use std::collections::BTreeSet;
@@ -61,7 +62,7 @@ pub fn encode(
         it.code[j].imm = start[lir.labels[label] as usize];
     }
     join_loop_ends(&mut it.code);
-    mark_products(&mut it.code);
+    products::mark(&mut it.code);
     let mut blocks =
         vec![BlockRange { first_op: 0, origin: lir.origins.first().map_or_else(Default::default, |o| o.1) }];
     for (at, origin) in &lir.origins {
@@ -144,23 +145,6 @@ fn join_loop_ends(code: &mut [Op]) {
             code[i] = Op { code: Code::LOOP_NEXT, imm: jump.imm, e: jump.e, ..add };
         }
         i += 1 + extension_words(&add);
-    }
-}
-
-/// Products of which a row may be written as soon as it is known: no later row is computed from the registers of its result.
-fn mark_products(code: &mut [Op]) {
-    let mut i = 0;
-    while i < code.len() {
-        let words = extension_words(&code[i]);
-        if code[i].code == Code::PRODUCT {
-            let all: Vec<Reg> = code[i + 1..=i + words].iter().flat_map(Op::regs).collect();
-            let [to, left, right, sum] = [0, 1, 2, 3].map(|m| &all[m * ROWS..][..ROWS]);
-            let free = (0..ROWS).all(|r| {
-                !right.contains(&to[r]) && !left[r + 1..].contains(&to[r]) && !sum[r + 1..].contains(&to[r])
-            });
-            code[i].e |= if free { PRODUCT_AT_ONCE } else { 0 };
-        }
-        i += 1 + words;
     }
 }
 

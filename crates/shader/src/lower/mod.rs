@@ -28,6 +28,7 @@ mod narrow;
 mod ops;
 mod pair;
 pub mod park;
+mod products;
 mod shape;
 mod twin;
 pub mod uniform;

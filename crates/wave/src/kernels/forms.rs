@@ -1,8 +1,26 @@
 //! How kernels over [`simd::Steps`] get their forms ([`simd::form`]). They are `cold`: their time goes into memory and masks, and wider
-//! vectors would not make them faster.
+//! vectors would not make them faster. Those that move whole vectors are `wide`: they are over [`simd::Simd`], and all levels have a form.
 
 /// The form of `fn name<L: Steps>(L, &mut State, At) -> *const Op` (`#[inline(always)]`) for a level.
 macro_rules! kernel_form {
+    (wide $level:expr, $($name:ident)::+) => {{
+        #[inline(always)]
+        unsafe fn body<S: ::simd::Simd>(
+            s: S,
+            st: &mut $crate::state::State,
+            op: *const ::shader::bytecode::Op,
+        ) -> *const ::shader::bytecode::Op {
+            // SAFETY: the caller's.
+            $($name)::+(s, st, unsafe { $crate::state::At::new(op) })
+        }
+        ::simd::form!(
+            $level,
+            unsafe fn(
+                st: &mut $crate::state::State,
+                op: *const ::shader::bytecode::Op,
+            ) -> *const ::shader::bytecode::Op = body
+        )
+    }};
     ($level:expr, $($name:ident)::+) => {{
         #[inline(always)]
         unsafe fn body<L: ::simd::Steps>(
@@ -24,15 +42,19 @@ macro_rules! kernel_form {
     }};
 }
 
-/// Makes `register`, which puts this file's kernels into a table: `kernels! { CODE OTHER = name; … }`.
+/// Makes `register`, which puts this file's kernels into a table: `kernels! { CODE OTHER = name; wide CODE = name; … }`.
 macro_rules! kernels {
-    ($($($code:ident)+ = $name:ident;)*) => {
+    ($($($code:ident)+ = $name:ident;)* $((wide $wide:ident = $of_wide:ident))*) => {
         /// Puts this file's kernels into the table.
         pub fn register(r: &mut $crate::kernels::Registry) {
             use ::shader::bytecode::Code;
             $(
                 let kernel = $crate::kernels::forms::kernel_form!(r.level(), $name);
                 $(r.set(Code::$code, kernel);)+
+            )*
+            $(
+                let kernel = $crate::kernels::forms::kernel_form!(wide r.level(), $of_wide);
+                r.set(Code::$wide, kernel);
             )*
         }
     };

@@ -16,7 +16,7 @@ use crate::state::{At, State};
 use shader::bytecode::{Op, Reg, SHAPE_RUN, UNIT_BYTES, mem_bits, mem_of};
 use shader::ir::Mem;
 use shader::isa::code::ROWS;
-use simd::Steps;
+use simd::{Simd, Steps};
 
 /// Bytes from a row to the next: a uniform register, or lanes of one.
 fn stride(st: &State, op: At, w: usize) -> u32 {
@@ -168,7 +168,7 @@ impl Ways {
     /// # Safety
     /// They lie at `from` and on; the registers are the op's, and varying.
     #[inline(always)]
-    unsafe fn load<L: Steps>(&self, l: L, st: &State, mem: Mem, w: usize, from: *const u8) {
+    unsafe fn load<S: Simd>(&self, s: S, st: &State, mem: Mem, w: usize, from: *const u8) {
         let base = st.regs.wrapping_add(w * UNIT_BYTES);
         // No closures: they would be code for any CPU.
         macro_rules! each {
@@ -183,10 +183,10 @@ impl Ways {
             };
         }
         match mem {
-            Mem::U8 => each!(|to, from| l.istore(to, l.iwiden8(from))),
-            Mem::U16 => each!(|to, from| l.istore(to, l.iwiden16(from))),
-            Mem::F16 => each!(|to, from| l.fstore(to, l.fload16(from))),
-            _ => each!(|to, from| l.copy64(to, from)),
+            Mem::U8 => each!(|to, from| s.istore(to, s.iwiden8(from))),
+            Mem::U16 => each!(|to, from| s.istore(to, s.iwiden16(from))),
+            Mem::F16 => each!(|to, from| s.fstore(to, s.fload16(from))),
+            _ => each!(|to, from| s.istore(to, s.iloadu(from))),
         }
     }
 }
@@ -256,7 +256,7 @@ unsafe fn store_some(st: &State, v: Reg, mem: Mem, r: Extent, w: usize, i: usize
 /// # Safety
 /// `x` is what [`Run::of`] said of the op.
 #[inline(always)]
-unsafe fn load<L: Steps, R: Regions>(l: L, st: &mut State, op: At, regions: R, x: Run) -> *const Op {
+unsafe fn load<S: Simd, R: Regions>(s: S, st: &mut State, op: At, regions: R, x: Run) -> *const Op {
     let (ways, mem) = (Ways::of(op, x.stride), mem_of(op.e));
     x.count(st, op, regions.of(st, 0), ways.rows);
     for w in Bits(st.live) {
@@ -264,7 +264,7 @@ unsafe fn load<L: Steps, R: Regions>(l: L, st: &mut State, op: At, regions: R, x
         // SAFETY: the op's registers, a live warp; within the region where it is said so.
         unsafe {
             match x.within(r, w, mem.bytes()) {
-                Some(from) if ways.varying => ways.load(l, st, mem, w, from),
+                Some(from) if ways.varying => ways.load(s, st, mem, w, from),
                 _ => load_some(st, &registers(op), mem, r, w, x),
             }
         }
@@ -328,14 +328,14 @@ fn plain_addresses(st: &State, op: At) -> Option<([*mut u8; 16], u32)> {
 }
 
 #[inline(always)]
-fn ld_rows_buf<L: Steps>(l: L, st: &mut State, op: At) -> *const Op {
+fn ld_rows_buf<S: Simd>(s: S, st: &mut State, op: At) -> *const Op {
     if op.b.is_uniform()
         && let Some(x) = Run::of(st, op)
     {
         // SAFETY: the op's register, which has a descriptor's address; `of` gave the offsets.
-        return unsafe { load(l, st, op, buffer(*src64(st, op.b).0), x) };
+        return unsafe { load(s, st, op, buffer(*src64(st, op.b).0), x) };
     }
-    one_by_one(st, op, |st, row| call_kernel!(l, fast::ld_buf, st, row))
+    one_by_one(st, op, |st, row| call_kernel!(s, fast::ld_buf, st, row))
 }
 
 #[inline(always)]
@@ -354,14 +354,14 @@ fn st_rows_buf<L: Steps>(l: L, st: &mut State, op: At) -> *const Op {
 }
 
 #[inline(always)]
-fn ld_rows_shared<L: Steps>(l: L, st: &mut State, op: At) -> *const Op {
+fn ld_rows_shared<S: Simd>(s: S, st: &mut State, op: At) -> *const Op {
     if let Some(x) = Run::of(st, op) {
         // SAFETY: `of` gave the offsets.
         return unsafe {
-            if st.packed { load(l, st, op, Packed, x) } else { load(l, st, op, shared(st), x) }
+            if st.packed { load(s, st, op, Packed, x) } else { load(s, st, op, shared(st), x) }
         };
     }
-    one_by_one(st, op, |st, row| call_kernel!(l, fast::ld_shared, st, row))
+    one_by_one(st, op, |st, row| call_kernel!(s, fast::ld_shared, st, row))
 }
 
 #[inline(always)]
@@ -376,16 +376,16 @@ fn st_rows_shared<L: Steps>(l: L, st: &mut State, op: At) -> *const Op {
 }
 
 #[inline(always)]
-fn ld_rows_global<L: Steps>(l: L, st: &mut State, op: At) -> *const Op {
+fn ld_rows_global<S: Simd>(s: S, st: &mut State, op: At) -> *const Op {
     let known = plain_addresses(st, op).map(|(all, stride)| (all, Ways::of(op, stride)));
     let Some((all, ways)) = known.filter(|k| k.1.varying) else {
-        return one_by_one(st, op, |st, row| call_kernel!(l, ld_global, st, row));
+        return one_by_one(st, op, |st, row| call_kernel!(s, ld_global, st, row));
     };
     let mem = mem_of(op.e);
     (0..ways.rows).for_each(|_| count::unknown(st, access(op).1));
     for w in Bits(st.live) {
         // SAFETY: the op's registers, a live warp; the rows are device memory.
-        unsafe { ways.load(l, st, mem, w, all[w & 15]) };
+        unsafe { ways.load(s, st, mem, w, all[w & 15]) };
     }
     op.after(ROWS)
 }
@@ -407,10 +407,10 @@ fn st_rows_global<L: Steps>(l: L, st: &mut State, op: At) -> *const Op {
 }
 
 kernels! {
-    LD_ROWS_BUF = ld_rows_buf;
-    LD_ROWS_GLOBAL = ld_rows_global;
-    LD_ROWS_SHARED = ld_rows_shared;
     ST_ROWS_BUF = st_rows_buf;
     ST_ROWS_GLOBAL = st_rows_global;
     ST_ROWS_SHARED = st_rows_shared;
+    (wide LD_ROWS_BUF = ld_rows_buf)
+    (wide LD_ROWS_GLOBAL = ld_rows_global)
+    (wide LD_ROWS_SHARED = ld_rows_shared)
 }
