@@ -181,16 +181,22 @@ impl Packs {
 ///
 /// # Safety
 /// The rows are a live warp's.
+#[cold]
 #[inline(always)]
 unsafe fn masked<S: Simd>(s: S, kind: Product, x: &Rows, lanes: u16) {
     let mut own = Own([[[0; 16]; ROWS]; 4]);
+    let there = Lanes(std::array::from_fn(|l| if lanes >> l & 1 != 0 { !0 } else { 0 }));
     // All is read before anything is written.
     for m in 1..4 {
         for i in 0..ROWS {
-            // SAFETY: the caller's.
-            let v = unsafe { *x.row(m, i).cast::<[u32; 16]>() };
-            let there = |l: usize| m == 3 || lanes >> l & 1 != 0;
-            own.0[m][i] = std::array::from_fn(|l| if there(l) { v[l] } else { 0 });
+            // SAFETY: the caller's; rows of our own.
+            unsafe {
+                let mut v = s.iload(x.row(m, i));
+                if m != 3 {
+                    v = s.iand(v, s.iload((&raw const there).cast()));
+                }
+                s.istore((&raw mut own.0[m][i]).cast(), v);
+            }
         }
     }
     let mine = Rows { base: (&raw mut own).cast(), at: &OWN };
@@ -201,7 +207,7 @@ unsafe fn masked<S: Simd>(s: S, kind: Product, x: &Rows, lanes: u16) {
             false => Packs::new(s).one(s, &mine, kind.signs(), false, [0; 2]),
         }
         for (i, row) in own.0[0].iter().enumerate() {
-            *x.to(i).cast::<[u32; 16]>() = *row;
+            s.istore(x.to(i), s.iload((&raw const *row).cast()));
         }
     }
 }
@@ -255,28 +261,35 @@ impl Step {
         }
     }
 
-    /// A warp's matrices.
-    #[inline(always)]
-    fn rows(&self, st: &State, w: usize) -> Rows<'_> {
-        Rows { base: st.regs.wrapping_add(w * UNIT_BYTES), at: &self.places }
-    }
-
-    /// Of a warp of which some lanes do not execute, or with registers that are the same for all warps.
+    /// A warp's matrices. `own`: where rows lie if some registers are the same for all warps.
     ///
     /// # Safety
     /// The step is the op's at `op`, the warp is live.
-    #[cold]
     #[inline(always)]
-    unsafe fn run_odd<S: Simd>(&self, s: S, st: &State, op: At, w: usize) {
-        // SAFETY: as in `write`.
-        let registers = unsafe { &*op.on(1).cast::<[[u16; ROWS]; 4]>() };
-        let mut at = self.places;
-        for (at, register) in at.0.as_flattened_mut().iter_mut().zip(registers.as_flattened()) {
-            *at += if register & Reg::UNIFORM != 0 { 0 } else { (w * UNIT_BYTES) as u32 };
+    unsafe fn rows<'a, S: Simd>(
+        &'a self,
+        s: S,
+        st: &State,
+        op: At,
+        w: usize,
+        own: &'a mut Places,
+    ) -> Rows<'a> {
+        let warp = w * UNIT_BYTES;
+        if !self.uniform {
+            return Rows { base: st.regs.wrapping_add(warp), at: &self.places };
         }
-        let x = Rows { base: st.regs, at: &at };
-        // SAFETY: the caller's; the op's registers.
-        unsafe { masked(s, self.kind, &x, st.exec[w]) };
+        // SAFETY: as in `write`.
+        unsafe {
+            let registers = &*op.on(1).cast::<[[u16; ROWS]; 4]>();
+            for (m, registers) in registers.iter().enumerate() {
+                let bit = s.iand(s.iwiden16(registers.as_ptr().cast()), s.isplat(Reg::UNIFORM as u32));
+                let varying = s.ieq(bit, s.isplat(0));
+                let more = s.isel(varying, s.isplat(warp as u32), s.isplat(0));
+                let at = s.iload((&raw const self.places.0[m]).cast());
+                s.istore((&raw mut own.0[m]).cast(), s.iadd(at, more));
+            }
+        }
+        Rows { base: st.regs, at: own }
     }
 }
 
@@ -287,37 +300,36 @@ impl Step {
 #[inline(always)]
 unsafe fn warp<S: Simd>(s: S, st: &State, steps: &[Step], ops: &[At], packs: &mut Packs, w: usize) {
     packs.there = [0; 2];
-    let whole = st.exec[w] == 0xFFFF;
+    let lanes = st.exec[w];
+    let mut own = [Places([[0; ROWS]; 4]); 2];
+    let [own, of_next] = &mut own;
     let mut i = 0;
     while let Some(step) = steps.get(i) {
-        i += 1;
         // SAFETY (all): the caller's; the group's marks are the encoder's, and the bytecode's check has seen them.
         unsafe {
-            if step.uniform || !whole {
-                step.run_odd(s, st, ops[i - 1], w);
+            let x = step.rows(s, st, ops[i], w, own);
+            i += 1;
+            if lanes != 0xFFFF {
+                masked(s, step.kind, &x, lanes);
                 continue;
             }
-            let x = step.rows(st, w);
-            let pair = steps.get(i).filter(|next| step.group.pair && !next.uniform);
+            let pair = steps.get(i).filter(|_| step.group.pair);
             match (step.float, pair) {
                 (true, Some(next)) if S::ONE_VECTOR => {
-                    floats::two(s, &x, &next.rows(st, w), step.half);
+                    floats::two(s, &x, &next.rows(s, st, ops[i], w, of_next), step.half);
                     i += 1;
                 }
                 (true, _) => floats::one(s, &x, step.at_once, step.half),
                 #[cfg(target_arch = "x86_64")]
                 (false, Some(next)) if packs.vnni => {
                     let numbers = [step.group.matrices, next.group.matrices];
-                    packs.two(s, [&x, &next.rows(st, w)], step.signs, numbers);
+                    packs.two(s, [&x, &next.rows(s, st, ops[i], w, of_next)], step.signs, numbers);
                     i += 1;
                 }
-                (false, _) => packs.one(
-                    s,
-                    &x,
-                    step.signs,
-                    step.at_once,
-                    [step.group.matrices[0] as usize, step.group.matrices[1] as usize],
-                ),
+                (false, _) => {
+                    let [left, right] = step.group.matrices;
+                    packs.one(s, &x, step.signs, step.at_once, [left as usize, right as usize]);
+                }
             }
         }
     }
