@@ -19,7 +19,10 @@ pub fn checks() -> Vec<Check> {
 
 const SIZES: [u32; 3] = [32, 64, 48];
 
-fn gemm(left: Element, right: Element, sum: Element, by_column: bool) -> Gemm {
+/// Rows and columns of the device's matrices.
+const SIDES: [u32; 2] = [16, 8];
+
+fn gemm(side: u32, left: Element, right: Element, sum: Element, by_column: bool) -> Gemm {
     let [m, n, k] = SIZES;
     Gemm {
         left,
@@ -28,7 +31,7 @@ fn gemm(left: Element, right: Element, sum: Element, by_column: bool) -> Gemm {
         m,
         n,
         k,
-        side: 16,
+        side,
         tiles: [1, 2],
         subgroups: [2, 1],
         subgroup: 16,
@@ -83,9 +86,9 @@ fn floats(rig: &Rig) -> Found {
         (Element::Bf16, Element::F32),
         (Element::Bf16, Element::Bf16),
     ];
-    for (of, sum) in kinds {
+    for (side, (of, sum)) in SIDES.into_iter().flat_map(|side| kinds.map(|k| (side, k))) {
         for by_column in [false, true] {
-            let g = gemm(of, of, sum, by_column);
+            let g = gemm(side, of, of, sum, by_column);
             let [m, n, k] = SIZES.map(|s| s as usize);
             let mut some = |count: usize| -> Vec<f32> {
                 (0..count).map(|_| rounded(of, random.u32() as i32 as f32 / 2f32.powi(30))).collect()
@@ -95,16 +98,19 @@ fn floats(rig: &Rig) -> Found {
             let got = product(rig, &g, &stored(of, &a), &stored(of, &in_memory))?;
             let mut want = Vec::new();
             for (i, j) in (0..m).flat_map(|i| (0..n).map(move |j| (i, j))) {
-                // An instruction is a product of 16 × 16, whose result is rounded to the type of the sums.
+                // An instruction is a product of two matrices, whose result is rounded to the type of the sums.
+                let side = side as usize;
                 let step = |sum_: f32, first: usize| {
-                    let all = (first..first + 16).fold(sum_, |s, l| a[i * k + l].mul_add(b[l * n + j], s));
+                    let all = (first..first + side).fold(sum_, |s, l| a[i * k + l].mul_add(b[l * n + j], s));
                     rounded(sum, all)
                 };
-                want.push((0..k).step_by(16).fold(0.0, step));
+                want.push((0..k).step_by(side).fold(0.0, step));
             }
             if got != stored(sum, &want) {
                 let differ = got.iter().zip(stored(sum, &want)).filter(|(a, b)| **a != *b).count();
-                return Err(format!("{of:?} to {sum:?}, by column: {by_column}: {differ} bytes differ"));
+                return Err(format!(
+                    "{side}: {of:?} to {sum:?}, by column: {by_column}: {differ} bytes differ"
+                ));
             }
             all.extend(got);
         }
@@ -121,9 +127,9 @@ fn bytes(rig: &Rig) -> Found {
         (Element::S8, Element::U8, Element::S32),
         (Element::U8, Element::S8, Element::S32),
     ];
-    for (left, right, sum) in kinds {
+    for (side, (left, right, sum)) in SIDES.into_iter().flat_map(|side| kinds.map(|k| (side, k))) {
         for (by_column, saturates) in [(false, false), (true, false), (false, true)] {
-            let g = Gemm { saturates, ..gemm(left, right, sum, by_column) };
+            let g = Gemm { saturates, ..gemm(side, left, right, sum, by_column) };
             let [m, n, k] = SIZES.map(|s| s as usize);
             // Extremes among them.
             let mut some = |count: usize| -> Vec<u8> {
@@ -141,7 +147,9 @@ fn bytes(rig: &Rig) -> Found {
             }
             if got != want {
                 let differ = got.iter().zip(&want).filter(|(a, b)| a != b).count();
-                return Err(format!("{left:?} · {right:?}, by column: {by_column}: {differ} bytes differ"));
+                return Err(format!(
+                    "{side}: {left:?} · {right:?}, by column: {by_column}: {differ} bytes differ"
+                ));
             }
             all.extend(got);
         }

@@ -10,7 +10,7 @@ const BFLOAT16: Ty = Ty::from_raw(1_000_141_000);
 const FLOAT8_E4M3: Ty = Ty::from_raw(1_000_491_002);
 const FLOAT8_E5M2: Ty = Ty::from_raw(1_000_491_003);
 
-/// Types of the left and the right matrix, and of the third and the result. All are 16 × 16 (`shader::isa::code::ROWS`).
+/// Types of the left and the right matrix, and of the third and the result.
 #[rustfmt::skip]
 const PRODUCTS: &[([Ty; 2], Ty)] = &[
     ([Ty::FLOAT16; 2], Ty::FLOAT16),
@@ -43,16 +43,21 @@ fn products() -> Vec<([Ty; 2], Ty, bool)> {
 const SCOPES: &[(vk::ScopeKHR, u32)] =
     &[(vk::ScopeKHR::SUBGROUP, 0), (vk::ScopeKHR::WORKGROUP, 128), (vk::ScopeKHR::WORKGROUP, 256)];
 
+/// Rows and columns of matrices that lie in registers as the kernel of products wants them.
 const SIDE: u32 = shader::isa::code::ROWS as u32;
+/// Those of matrices that are multiplied by ordinary arithmetic, which comes last: programs take the first shape that they can use.
+const SMALL: u32 = 8;
 
 pub(crate) fn get_physical_device_cooperative_matrix_properties_khr(
     _physical_device: &PhysicalDevice,
     p_properties: List<vk::CooperativeMatrixPropertiesKHR>,
 ) -> vk::Result {
-    let all = products();
+    let products = products();
+    let all: Vec<_> =
+        [SIDE, SMALL].into_iter().flat_map(|side| products.iter().map(move |p| (side, *p))).collect();
     p_properties.fill_with(all.len(), |mut out, i| {
-        let ([a, b], c, held) = all[i];
-        (out.m_size, out.n_size, out.k_size) = (SIDE, SIDE, SIDE);
+        let (side, ([a, b], c, held)) = all[i];
+        (out.m_size, out.n_size, out.k_size) = (side, side, side);
         (out.a_type, out.b_type, out.c_type, out.result_type) = (a, b, c, c);
         out.saturating_accumulation = held.into();
         out.scope = vk::ScopeKHR::SUBGROUP;

@@ -2,11 +2,12 @@
 //!
 //! A matrix consists of tiles of 16 × 16, row of tiles by row. Column c of a tile is in lane c, and its rows are scalars of their own:
 //! an invocation's element 16 · t + r is row r of tile t. So what is done element by element is ordinary arithmetic, a row of
-//! memory is a load of consecutive lanes, and a product of tiles is one [`Inst::Product`].
+//! memory is a load of consecutive lanes, and a product of tiles is one [`Inst::Product`]. Matrices of 8 × 8 are `cooperative_small`.
 
 use super::Builder;
 use super::access::{Base, Pointer};
 use super::arith::Class;
+use super::cooperative_small::SMALL;
 use super::sums::Sum;
 use super::types::{Sk, Type, TypeClass};
 use crate::ir::*;
@@ -71,7 +72,8 @@ pub(crate) struct Cooperative {
 /// The shape of a matrix, or why there is none.
 fn cooperative(scope: Scope, rows: u32, columns: u32, of: u32) -> std::result::Result<Cooperative, String> {
     let fits = |n: u32| n > 0 && n.is_multiple_of(TILE) && n <= MAX_SIDE;
-    if !fits(rows) || !fits(columns) {
+    let small = (rows, columns, scope) == (SMALL, SMALL, Scope::Subgroup);
+    if !small && (!fits(rows) || !fits(columns)) {
         return Err(format!("cooperative matrices of {rows} × {columns}"));
     }
     let of = match of {
@@ -81,6 +83,16 @@ fn cooperative(scope: Scope, rows: u32, columns: u32, of: u32) -> std::result::R
         _ => return Err(format!("cooperative matrices of use {of}")),
     };
     let grid = grid(scope);
+    if small {
+        return Ok(Cooperative {
+            rows,
+            columns,
+            elements: rows * columns / TILE,
+            of,
+            grid: [1, 1],
+            parts: [1, 1],
+        });
+    }
     let all = Cooperative { rows, columns, elements: 0, of, grid, parts: [1, 1] }.divided();
     let [down, along] = all.parts;
     Ok(match of {
@@ -99,6 +111,11 @@ impl Cooperative {
     pub fn each_tile(self) -> impl Iterator<Item = [u32; 2]> {
         let [down, along] = self.tiles();
         (0..down).flat_map(move |r| (0..along).map(move |c| [r, c]))
+    }
+    /// The tile of an invocation's element, and the row in it.
+    pub fn tile_of(self, k: u32) -> ([u32; 2], u32) {
+        let (tile, along) = (k / TILE, self.tiles()[1]);
+        ([tile / along, tile % along], k % TILE)
     }
     /// The same matrix, divided otherwise.
     pub fn with_parts(self, parts: [u32; 2]) -> Cooperative {
@@ -240,7 +257,12 @@ impl<'m> Builder<'m> {
         }
         let first = self.sum_value(along);
         let first = self.e.bin(Bin::IMul, m.stride, first);
-        let offset = m.pointer.offset.wrapping_add(across.k * bytes);
+        self.place_at(m, own, first, across.k * bytes)
+    }
+
+    /// The place so many bytes after the matrix's begin: of each lane, of all lanes, and constant ones.
+    pub(super) fn place_at(&mut self, m: &InMemory, own: Value, first: Value, more: u32) -> Place {
+        let offset = m.pointer.offset.wrapping_add(more);
         let mut p = m.pointer;
         p.offset = 0;
         let ty = if p.base == Base::Global { Ty::B64 } else { Ty::B32 };
@@ -267,6 +289,9 @@ impl<'m> Builder<'m> {
     pub(super) fn load_tiles(&mut self, m: &InMemory) -> Result<Vec<Value>> {
         let mem = m.element.mem();
         let mut list = Vec::with_capacity(m.shape.elements as usize);
+        if m.shape.is_small() {
+            self.load_small(m, &mut list);
+        }
         for tile in m.shape.each_tile() {
             self.check_size()?;
             let [row, column] = self.tile_origin(m.shape, tile);
@@ -322,6 +347,9 @@ impl<'m> Builder<'m> {
         let mem = m.element.mem();
         for v in &mut list {
             *v = self.in_memory(m.element, *v);
+        }
+        if m.shape.is_small() {
+            self.store_small(m, &list);
         }
         for (at, tile) in m.shape.each_tile().zip(list.chunks_exact(ROWS)) {
             self.check_size()?;
@@ -409,6 +437,17 @@ impl<'m> Builder<'m> {
         };
         let ([_, along], [_, between]) = (shape.tiles(), left_shape.tiles());
         let mut list = Vec::with_capacity(shape.elements as usize);
+        if shape.is_small() {
+            let begin = if saturates { &vec![zero; sum.len()] } else { &sum };
+            let rows = self.small_product(op, &left, &right, begin);
+            for (v, begin) in rows.into_iter().zip(&sum) {
+                list.push(match to {
+                    _ if saturates => self.saturating_add(to, v, *begin, bits & RESULT_SIGNED != 0),
+                    _ if floats => self.e.float_to_float(Sk::F32, to, v, false),
+                    _ => v,
+                });
+            }
+        }
         for [r, c] in shape.each_tile() {
             self.check_size()?;
             let begin = tile(&sum, along, r, c);

@@ -3,7 +3,6 @@
 
 use super::cooperative::{Cooperative, TILE, Use};
 use super::cooperative_lanes::Matrix;
-use super::sums::Sum;
 use super::types::Sk;
 use super::{Builder, Slot};
 use crate::ir::*;
@@ -25,7 +24,7 @@ const COLUMN: u32 = 2;
 const SQUARE: u32 = 4;
 
 /// What a function made of elements; `None`: it never comes back.
-type Made<T = Value> = Result<Option<T>>;
+pub(super) type Made<T = Value> = Result<Option<T>>;
 
 impl Builder<'_> {
     /// How often an instruction calls its function, or 1.
@@ -116,40 +115,36 @@ impl Builder<'_> {
         });
         let more = more.collect::<Result<Vec<(Slot, bool)>>>()?;
         let mut list = Vec::with_capacity(m.elements.len());
-        for (t, tile) in m.shape.each_tile().enumerate() {
-            let [first, column] = self.tile_place(m.shape, tile);
-            for r in 0..TILE {
-                let k = t as u32 * TILE + r;
-                let row = self.sum_add(first, Sum::of(r));
-                let (row, column) = (self.sum_value(row), self.sum_value(column));
-                let mut args = vec![
-                    self.argument(i, &f, 0, Sk::I32, row)?,
-                    self.argument(i, &f, 1, Sk::I32, column)?,
-                    self.argument(i, &f, 2, m.kind, m.elements[k as usize])?,
-                ];
-                for &(s, is_matrix) in &more {
-                    args.push(match is_matrix {
-                        true => {
-                            let v = self.pool[(s.start + k) as usize];
-                            self.argument(i, &f, args.len(), m.kind, v)?
-                        }
-                        false => s,
-                    });
-                }
-                let Some(v) = self.element_of(i, &f, &args)? else { return Ok(None) };
-                list.push(v);
+        for k in 0..m.shape.elements {
+            let [row, column] = self.element_place(m.shape, k);
+            let (row, column) = (self.sum_value(row), self.sum_value(column));
+            let mut args = vec![
+                self.argument(i, &f, 0, Sk::I32, row)?,
+                self.argument(i, &f, 1, Sk::I32, column)?,
+                self.argument(i, &f, 2, m.kind, m.elements[k as usize])?,
+            ];
+            for &(s, is_matrix) in &more {
+                args.push(match is_matrix {
+                    true => {
+                        let v = self.pool[(s.start + k) as usize];
+                        self.argument(i, &f, args.len(), m.kind, v)?
+                    }
+                    false => s,
+                });
             }
+            let Some(v) = self.element_of(i, &f, &args)? else { return Ok(None) };
+            list.push(v);
         }
         Ok(Some(list))
     }
 
-    fn combined(&mut self, i: &Code, f: &Called, kind: Sk, [a, b]: [Value; 2]) -> Made {
+    pub(super) fn combined(&mut self, i: &Code, f: &Called, kind: Sk, [a, b]: [Value; 2]) -> Made {
         let args = [self.argument(i, f, 0, kind, a)?, self.argument(i, f, 1, kind, b)?];
         self.element_of(i, f, &args)
     }
 
     /// All of them, combined in order.
-    fn folded_in(&mut self, i: &Code, f: &Called, kind: Sk, all: &[Value]) -> Made {
+    pub(super) fn folded_in(&mut self, i: &Code, f: &Called, kind: Sk, all: &[Value]) -> Made {
         let mut v = all[0];
         for &x in &all[1..] {
             let Some(next) = self.combined(i, f, kind, [v, x])? else { return Ok(None) };
@@ -167,7 +162,13 @@ impl Builder<'_> {
         }
         let f = self.called(i, kind)?;
         let differ = || Err(i.bad("the matrices' shapes do not fit"));
-        match i.word(4)? {
+        let mode = i.word(4)?;
+        if m.shape.is_small() || to.is_small() {
+            let bits = [ROW, COLUMN].map(|bit| mode & bit != 0);
+            let same = m.shape == to && mode & !(ROW | COLUMN) == 0 && mode != 0;
+            return if same { self.small_reduced(i, &f, &m, bits) } else { differ() };
+        }
+        match mode {
             ROW if to.rows == m.shape.rows => self.rows_reduced(i, &f, &m, to),
             COLUMN if to.columns == m.shape.columns => self.columns_reduced(i, &f, &m, to),
             both if both == ROW | COLUMN => {

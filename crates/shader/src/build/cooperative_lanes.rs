@@ -74,6 +74,12 @@ impl Builder<'_> {
             return Err(i.bad("not from an accumulator to B"));
         }
         let signed = [from.ty, ty].map(|t| self.types.signed(t));
+        if to.is_small() {
+            let turned = self.small_transposed(&from.elements);
+            let number = |v: Value| self.e.number([from.kind, kind], signed, v);
+            let list: Vec<Value> = turned.into_iter().map(number).collect();
+            return self.define_list(i, &list);
+        }
         // A part of its columns is one of the other's rows.
         let [_, own] = self.part(to);
         let elements = self.gathered(&from, [to.parts[1], 1], [own, Sum::of(0)])?;

@@ -2,7 +2,7 @@
 
 use super::Builder;
 use super::access::{Base, Pointer};
-use super::cooperative::{Cooperative, InMemory, TILE};
+use super::cooperative::{Cooperative, InMemory};
 use super::cooperative_calls::Called;
 use super::cooperative_lanes::Matrix;
 use super::sums::Sum;
@@ -82,25 +82,22 @@ impl Builder<'_> {
         // An element costs more here than its way through workgroup memory: no subgroup does what another has done.
         let own = if m.view.as_ref().is_none_or(View::is_whole) { shape.divided() } else { shape };
         let mut list = Vec::with_capacity(own.elements as usize);
-        for tile in own.each_tile() {
-            let [first, column] = self.tile_place(own, tile);
-            for r in 0..TILE {
-                self.check_size()?;
-                let row = self.sum_add(first, Sum::of(r));
-                let at = Element { row, column, columns: shape.columns, stored: false };
-                let spot = self.spot(&m.layout, m.view.as_ref(), at);
-                // Of a whole view nothing is left.
-                let old = *before.elements.get(list.len()).unwrap_or(&before.elements[0]);
-                let v = self.where_holds(spot.unclipped, old, |b| {
-                    let outside = b.clamp_value(kind, m.layout.clamp_value);
-                    b.where_holds(spot.inside, outside, |b| match &decode {
-                        Some(d) => b.decoded(i, d, &spot),
-                        None => Ok(Some(b.load_element(&m.pointer, kind, spot.index))),
-                    })
-                })?;
-                let Some(v) = v else { return Ok(None) };
-                list.push(v);
-            }
+        for k in 0..own.elements {
+            self.check_size()?;
+            let [row, column] = self.element_place(own, k);
+            let at = Element { row, column, columns: shape.columns, stored: false };
+            let spot = self.spot(&m.layout, m.view.as_ref(), at);
+            // Of a whole view nothing is left.
+            let old = *before.elements.get(list.len()).unwrap_or(&before.elements[0]);
+            let v = self.where_holds(spot.unclipped, old, |b| {
+                let outside = b.clamp_value(kind, m.layout.clamp_value);
+                b.where_holds(spot.inside, outside, |b| match &decode {
+                    Some(d) => b.decoded(i, d, &spot),
+                    None => Ok(Some(b.load_element(&m.pointer, kind, spot.index))),
+                })
+            })?;
+            let Some(v) = v else { return Ok(None) };
+            list.push(v);
         }
         self.divided(&Matrix { ty, shape: own, kind, elements: list }, shape.parts).map(Some)
     }
@@ -117,22 +114,18 @@ impl Builder<'_> {
             return self.store_tiles(&regular, from.elements);
         }
         let own = self.tells_of(shape);
-        let mut all = from.elements.iter();
-        for tile in shape.each_tile() {
-            let [first, column] = self.tile_place(shape, tile);
-            for (r, &v) in (0..TILE).zip(all.by_ref()) {
-                self.check_size()?;
-                let row = self.sum_add(first, Sum::of(r));
-                let at = Element { row, column, columns: shape.columns, stored: true };
-                let spot = self.spot(&m.layout, m.view.as_ref(), at);
-                let holds = self.both(spot.unclipped, spot.inside);
-                let holds = self.both(own, holds);
-                let nothing = self.e.u32(0);
-                self.where_holds(holds, nothing, |b| {
-                    b.store_element(&m.pointer, kind, spot.index, v);
-                    Ok(Some(nothing))
-                })?;
-            }
+        for (k, &v) in (0..shape.elements).zip(&from.elements) {
+            self.check_size()?;
+            let [row, column] = self.element_place(shape, k);
+            let at = Element { row, column, columns: shape.columns, stored: true };
+            let spot = self.spot(&m.layout, m.view.as_ref(), at);
+            let holds = self.both(spot.unclipped, spot.inside);
+            let holds = self.both(own, holds);
+            let nothing = self.e.u32(0);
+            self.where_holds(holds, nothing, |b| {
+                b.store_element(&m.pointer, kind, spot.index, v);
+                Ok(Some(nothing))
+            })?;
         }
         Ok(())
     }

@@ -97,11 +97,15 @@ impl Builder<'_> {
         [self.sum_add(row, Sum::of(r * TILE)), self.sum_add(column, Sum::of(c * TILE))]
     }
 
-    /// The row of a tile's first row, and an invocation's column in it.
-    pub(super) fn tile_place(&mut self, shape: Cooperative, tile: [u32; 2]) -> [Sum; 2] {
+    /// Row and column of an invocation's element.
+    pub(super) fn element_place(&mut self, shape: Cooperative, k: u32) -> [Sum; 2] {
+        if shape.is_small() {
+            return self.small_place(k);
+        }
+        let (tile, r) = shape.tile_of(k);
         let [row, column] = self.tile_origin(shape, tile);
         let lane = self.lane();
-        [row, self.sum_add(column, Sum::up_to(lane, TILE - 1))]
+        [self.sum_add(row, Sum::of(r)), self.sum_add(column, Sum::up_to(lane, TILE - 1))]
     }
 
     /// Of subgroups with the same part, whether this is the one that stores it.

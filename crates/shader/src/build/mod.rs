@@ -19,6 +19,7 @@ mod convert;
 mod cooperative;
 mod cooperative_calls;
 mod cooperative_lanes;
+mod cooperative_small;
 mod cooperative_tensor;
 mod cooperative_vector;
 mod cooperative_workgroup;
