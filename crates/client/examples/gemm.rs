@@ -1,5 +1,5 @@
 //! Products of matrices by VK_KHR_cooperative_matrix: checked against sums of integers, and timed.
-//! `gemm [SIZE] [DOWN ALONG] [ELEMENT]`
+//! `gemm [SIZE] [DOWN ALONG] [SIDE] [ELEMENT]`; SIDE: rows and columns of the device's matrices, else the largest.
 
 use client::products::{ROWS, Ready, SIZE, Shape, open, work};
 
@@ -8,6 +8,7 @@ fn main() {
     let numbers: Vec<u32> = numbers.iter().filter_map(|a| a.parse().ok()).collect();
     let size = numbers.first().copied().unwrap_or(SIZE);
     let tiles = [1, 2].map(|i| numbers.get(i).copied().unwrap_or(2));
+    let side = numbers.get(3).copied();
     let context = open().unwrap();
     for spec in &ROWS {
         let (left, right, sum) = (spec.left, spec.right, spec.sum);
@@ -15,7 +16,7 @@ fn main() {
             continue;
         }
         for by_column in [false, true] {
-            let ready = match Ready::new(&context, spec, Shape { size, tiles, by_column }) {
+            let ready = match Ready::new(&context, spec, Shape { size, tiles, side, by_column }) {
                 Ok(ready) => ready,
                 Err(e) => {
                     println!("{left:?} {right:?} {sum:?}: {e}");

@@ -50,13 +50,15 @@ pub struct Shape {
     pub size: u32,
     /// Matrices that a subgroup computes, down and along.
     pub tiles: [u32; 2],
+    /// Rows and columns of the device's matrices; the largest that it has, if none are named.
+    pub side: Option<u32>,
     /// B is stored column by column.
     pub by_column: bool,
 }
 
 impl Default for Shape {
     fn default() -> Shape {
-        Shape { size: SIZE, tiles: [4, 4], by_column: false }
+        Shape { size: SIZE, tiles: [4, 4], side: None, by_column: false }
     }
 }
 
@@ -162,18 +164,19 @@ impl Ready {
     /// Those that begin with [`crate::pictures::MISSING`] say that the device has no such matrices.
     pub fn new(context: &Rc<Context>, spec: &'static Spec, shape: Shape) -> Result<Ready> {
         let Spec { left, right, sum, .. } = *spec;
-        // The largest square matrices that the device has of these.
+        // Square matrices that the device has of these.
         let fits = |s: &&Properties| {
             let of = [s.a_type, s.b_type, s.c_type, s.result_type];
             let square = s.m_size == s.n_size && s.n_size == s.k_size;
             square
                 && of == [left, right, sum, sum].map(Element::component)
                 && s.scope == vk::ScopeKHR::SUBGROUP
+                && shape.side.is_none_or(|side| side == s.m_size)
         };
         let side = shapes(context).iter().filter(fits).map(|s| s.m_size).max();
         let missing = || Error(format!("{}such matrices", crate::pictures::MISSING));
         let side = side.ok_or_else(missing)?;
-        let Shape { size, tiles, by_column } = shape;
+        let Shape { size, tiles, by_column, .. } = shape;
         let g = Gemm {
             left,
             right,

@@ -72,7 +72,10 @@ pub(crate) struct Cooperative {
 /// The shape of a matrix, or why there is none.
 fn cooperative(scope: Scope, rows: u32, columns: u32, of: u32) -> std::result::Result<Cooperative, String> {
     let fits = |n: u32| n > 0 && n.is_multiple_of(TILE) && n <= MAX_SIDE;
-    let small = (rows, columns, scope) == (SMALL, SMALL, Scope::Subgroup);
+    // The others are there for reductions of, and to, matrices of 8 × 8.
+    let eights = |n: u32| n > 0 && n.is_multiple_of(SMALL) && n <= MAX_SIDE;
+    let small = scope == Scope::Subgroup && eights(rows) && eights(columns);
+    let small = small && !(fits(rows) && fits(columns));
     if !small && (!fits(rows) || !fits(columns)) {
         return Err(format!("cooperative matrices of {rows} × {columns}"));
     }
@@ -403,7 +406,9 @@ impl<'m> Builder<'m> {
         let (sum_kind, sum_shape, sum) = self.cooperative_operand(i, 5)?;
         let bits = i.get(6).unwrap_or(0);
         let Some((shape, _)) = self.types.cooperative(ty) else { return Err(i.bad("no cooperative matrix")) };
+        let small = [left_shape, right_shape, shape].map(Cooperative::is_small);
         let same = left_shape.columns == right_shape.rows
+            && (small == [true; 3] || small == [false; 3])
             && (shape.rows, shape.columns) == (left_shape.rows, right_shape.columns)
             && sum_shape == shape
             && (left_shape.of, right_shape.of, shape.of) == (Use::A, Use::B, Use::Accumulator)
@@ -439,7 +444,7 @@ impl<'m> Builder<'m> {
         let mut list = Vec::with_capacity(shape.elements as usize);
         if shape.is_small() {
             let begin = if saturates { &vec![zero; sum.len()] } else { &sum };
-            let rows = self.small_product(op, &left, &right, begin);
+            let rows = self.small_products(op, [shape, left_shape, right_shape], [&left, &right, begin]);
             for (v, begin) in rows.into_iter().zip(&sum) {
                 list.push(match to {
                     _ if saturates => self.saturating_add(to, v, *begin, bits & RESULT_SIGNED != 0),

@@ -164,9 +164,20 @@ impl Builder<'_> {
         let differ = || Err(i.bad("the matrices' shapes do not fit"));
         let mode = i.word(4)?;
         if m.shape.is_small() || to.is_small() {
-            let bits = [ROW, COLUMN].map(|bit| mode & bit != 0);
-            let same = m.shape == to && mode & !(ROW | COLUMN) == 0 && mode != 0;
-            return if same { self.small_reduced(i, &f, &m, bits) } else { differ() };
+            let rows = mode != ROW || to.rows == m.shape.rows;
+            let columns = mode != COLUMN || to.columns == m.shape.columns;
+            return match mode {
+                _ if m.shape.grid != [1, 1] => differ(),
+                SQUARE
+                    if to.is_small() && (2 * to.rows, 2 * to.columns) == (m.shape.rows, m.shape.columns) =>
+                {
+                    self.small_squares(i, &f, &m, to)
+                }
+                1..=3 if rows && columns => {
+                    self.small_reduced(i, &f, &m, to, [mode & ROW != 0, mode & COLUMN != 0])
+                }
+                _ => differ(),
+            };
         }
         match mode {
             ROW if to.rows == m.shape.rows => self.rows_reduced(i, &f, &m, to),

@@ -75,7 +75,7 @@ impl Builder<'_> {
         }
         let signed = [from.ty, ty].map(|t| self.types.signed(t));
         if to.is_small() {
-            let turned = self.small_transposed(&from.elements);
+            let turned = self.small_transposed(from.shape, &from.elements);
             let number = |v: Value| self.e.number([from.kind, kind], signed, v);
             let list: Vec<Value> = turned.into_iter().map(number).collect();
             return self.define_list(i, &list);

@@ -100,7 +100,7 @@ impl Builder<'_> {
     /// Row and column of an invocation's element.
     pub(super) fn element_place(&mut self, shape: Cooperative, k: u32) -> [Sum; 2] {
         if shape.is_small() {
-            return self.small_place(k);
+            return self.small_place(shape, k);
         }
         let (tile, r) = shape.tile_of(k);
         let [row, column] = self.tile_origin(shape, tile);
