@@ -90,6 +90,15 @@ pub struct Gemm {
     pub saturates: bool,
 }
 
+/// A product of two of the loaded matrices and a sum, of which another sum may be the result.
+#[derive(Clone, Copy, Debug)]
+pub struct Step {
+    pub to: usize,
+    pub left: usize,
+    pub right: usize,
+    pub from: usize,
+}
+
 /// One instruction.
 pub fn op(code: u32, operands: &[u32]) -> Vec<u32> {
     let mut w = vec![(operands.len() as u32 + 1) << 16 | code];
@@ -191,6 +200,13 @@ impl Gemm {
 
     /// The module; A, B and C are storage buffers 0, 1 and 2 of set 0. A and C are stored row by row.
     pub fn spirv(&self) -> Vec<u32> {
+        let [down, along] = self.tiles.map(|t| t as usize);
+        let each = (0..down * along).map(|i| Step { to: i, left: i / along, right: i % along, from: i });
+        self.spirv_of(&each.collect::<Vec<Step>>())
+    }
+
+    /// The same with other products at each step of k: these, one after the other.
+    pub fn spirv_of(&self, steps: &[Step]) -> Vec<u32> {
         let (mut m, Entry { main, void, function, uint3 }) = Module::of_entry();
         let uint = m.uint;
         let boolean = m.global(|id| op(20, &[id]));
@@ -206,7 +222,7 @@ impl Gemm {
             .map(|(element, n)| self.operand(&mut m, &mut types, element, n))
             .collect();
         let zero = m.global(|id| op(46, &[operands[2].matrix, id]));
-        self.code(&mut m, &operands, [group, subgroup], [uint3, boolean], zero);
+        self.code(&mut m, &operands, [group, subgroup], [uint3, boolean], zero, steps);
 
         let mut capabilities = vec![1, 6022, 5345, 61];
         [self.left, self.right, self.sum].iter().for_each(|e| capabilities.extend(e.capabilities()));
@@ -268,6 +284,7 @@ impl Gemm {
         inputs: [u32; 2],
         [uint3, boolean]: [u32; 2],
         zero: u32,
+        steps: &[Step],
     ) {
         let uint = m.uint;
         let [down, along] = self.tiles;
@@ -296,7 +313,9 @@ impl Gemm {
         let first = m.constant(0);
         m.body.extend(op(245, &[uint, k, first, begin, after, next]));
         let sums: Vec<u32> = (0..count).map(|_| m.id()).collect();
-        let results: Vec<u32> = (0..count).map(|_| m.id()).collect();
+        let written = |i: usize| steps.iter().rposition(|s| s.to == i);
+        let results: Vec<u32> =
+            (0..count).map(|i| if written(i).is_some() { m.id() } else { sums[i] }).collect();
         for (s, r) in sums.iter().zip(&results) {
             m.body.extend(op(245, &[operands[2].matrix, *s, zero, begin, *r, next]));
         }
@@ -327,9 +346,14 @@ impl Gemm {
         let signs = [self.left, self.right, self.sum, self.sum].map(Element::is_signed);
         let mut bits: u32 = signs.iter().enumerate().map(|(i, s)| (*s as u32) << i).sum();
         bits = if integers { bits | (self.saturates as u32) << 4 } else { 0 };
-        for (i, (s, r)) in sums.iter().zip(&results).enumerate() {
-            let (a, b) = (left[i / along as usize], right[i % along as usize]);
-            m.body.extend(op(4459, &[operands[2].matrix, *r, a, b, *s, bits]));
+        let mut now = sums.clone();
+        for (n, s) in steps.iter().enumerate() {
+            let result = if written(s.to) == Some(n) { results[s.to] } else { m.id() };
+            m.body.extend(op(
+                4459,
+                &[operands[2].matrix, result, left[s.left], right[s.right], now[s.from], bits],
+            ));
+            now[s.to] = result;
         }
         m.body.extend([op(249, &[next]), op(248, &[next])].concat());
         let step = m.constant(self.side);

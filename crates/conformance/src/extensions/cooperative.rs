@@ -4,7 +4,7 @@
 use super::rig::Rig;
 use super::{Check, Found, found, text};
 use client::compute::KernelInfo;
-use client::cooperative::{Element, Gemm};
+use client::cooperative::{Element, Gemm, Step};
 use client::{Buffer, Kernel};
 use half::{bf16, f16};
 use random::Random;
@@ -14,6 +14,7 @@ pub fn checks() -> Vec<Check> {
     vec![
         Check { name: "products_of_floats", of, run: floats },
         Check { name: "products_of_bytes", of, run: bytes },
+        Check { name: "products_in_any_order", of, run: mixed },
     ]
 }
 
@@ -42,7 +43,11 @@ fn gemm(side: u32, left: Element, right: Element, sum: Element, by_column: bool)
 
 /// What C holds, for the bytes of A (by rows) and B (by rows or columns).
 fn product(rig: &Rig, g: &Gemm, a: &[u8], b: &[u8]) -> Result<Vec<u8>, String> {
-    let spirv: Vec<u8> = g.spirv().iter().flat_map(|w| w.to_le_bytes()).collect();
+    computed(rig, g, &g.spirv(), a, b)
+}
+
+fn computed(rig: &Rig, g: &Gemm, spirv: &[u32], a: &[u8], b: &[u8]) -> Result<Vec<u8>, String> {
+    let spirv: Vec<u8> = spirv.iter().flat_map(|w| w.to_le_bytes()).collect();
     let kernel =
         Kernel::new(&rig.context, &KernelInfo { spirv: &spirv, bindings: 3, push_size: 0 }).map_err(text)?;
     let (a, b) = (Buffer::with(&rig.context, a).map_err(text)?, Buffer::with(&rig.context, b).map_err(text)?);
@@ -153,6 +158,85 @@ fn bytes(rig: &Rig) -> Found {
             }
             all.extend(got);
         }
+    }
+    found(&all)
+}
+
+const SIDE: usize = 16;
+type Tile = [[f64; SIDE]; SIDE];
+
+/// Products that follow each other, of matrices and sums that some of them share, read and write again.
+fn mixed(rig: &Rig) -> Found {
+    let mut random = Random::default();
+    let mut all = Vec::new();
+    let kinds = [(Element::F32, Element::F32), (Element::F16, Element::F16), (Element::S8, Element::S32)];
+    for round in 0..45 {
+        let (of, sum) = kinds[round % kinds.len()];
+        let mut below = |n: usize| random.u32() as usize % n;
+        let (down, along) = (1 + below(4), 1 + below(4));
+        let g = Gemm {
+            m: (SIDE * down) as u32,
+            n: (SIDE * along) as u32,
+            k: 3 * SIDE as u32,
+            tiles: [down as u32, along as u32],
+            subgroups: [1, 1],
+            ..gemm(SIDE as u32, of, of, sum, false)
+        };
+        let steps: Vec<Step> = (0..1 + below(40))
+            .map(|_| {
+                let to = below(down * along);
+                let from = if below(3) == 0 { below(down * along) } else { to };
+                Step { to, left: below(down), right: below(along), from }
+            })
+            .collect();
+        let [m, n, k] = [g.m, g.n, g.k].map(|s| s as usize);
+        let mut some = |count: usize| -> Vec<f32> {
+            let number = |r: u32| match of {
+                Element::S8 => (r >> 24) as i8 as f32,
+                _ => rounded(of, r as i32 as f32 / 2f32.powi(33)),
+            };
+            (0..count).map(|_| number(random.u32())).collect()
+        };
+        let (a, b) = (some(m * k), some(k * n));
+        let bytes = |v: &[f32]| match of {
+            Element::S8 => v.iter().map(|x| *x as i8 as u8).collect(),
+            _ => stored(of, v),
+        };
+        let got = computed(rig, &g, &g.spirv_of(&steps), &bytes(&a), &bytes(&b))?;
+        let mut sums: Vec<Tile> = vec![[[0.0; SIDE]; SIDE]; down * along];
+        for block in 0..k / SIDE {
+            for s in &steps {
+                let mut tile = sums[s.from];
+                for (i, row) in tile.iter_mut().enumerate() {
+                    for (j, x) in row.iter_mut().enumerate() {
+                        for l in SIDE * block..SIDE * (block + 1) {
+                            let (a, b) = (a[(s.left * SIDE + i) * k + l], b[l * n + s.right * SIDE + j]);
+                            *x = match sum {
+                                Element::S32 => (*x as i64 as i32).wrapping_add(a as i32 * b as i32) as f64,
+                                _ => a.mul_add(b, *x as f32) as f64,
+                            };
+                        }
+                        if sum == Element::F16 {
+                            *x = rounded(sum, *x as f32) as f64;
+                        }
+                    }
+                }
+                sums[s.to] = tile;
+            }
+        }
+        let mut want = Vec::new();
+        for (i, j) in (0..m).flat_map(|i| (0..n).map(move |j| (i, j))) {
+            let x = sums[i / SIDE * along + j / SIDE][i % SIDE][j % SIDE];
+            match sum {
+                Element::S32 => want.extend((x as i64 as i32).to_le_bytes()),
+                _ => want.extend(stored(sum, &[x as f32])),
+            }
+        }
+        if got != want {
+            let differ = got.iter().zip(&want).filter(|(a, b)| a != b).count();
+            return Err(format!("round {round}, {of:?}: {differ} bytes differ: {steps:?}"));
+        }
+        all.extend(got);
     }
     found(&all)
 }
