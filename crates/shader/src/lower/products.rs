@@ -73,3 +73,74 @@ fn mark_group(code: &mut [Op], at: &[usize], group: &[Product]) {
         op.imm = ProductGroup { count: (group.len() - n) as u8, matrices: numbers[n], pair: paired }.imm();
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A product of the matrices whose rows begin at these units: result, left, right, sum.
+    fn product(matrices: [u16; 4]) -> Vec<Op> {
+        let registers: Vec<Reg> = matrices
+            .iter()
+            .flat_map(|first| (0..ROWS as u16).map(move |r| Reg::varying(first + r)))
+            .collect();
+        let mut words = vec![Op::new(Code::PRODUCT)];
+        words.extend(registers.as_chunks::<8>().0.iter().map(|r| Op::ext(*r)));
+        words
+    }
+
+    fn marked(products: &[[u16; 4]]) -> Vec<(bool, ProductGroup)> {
+        let mut code: Vec<Op> = products.iter().flat_map(|p| product(*p)).collect();
+        code.push(Op::new(Code::END));
+        mark(&mut code);
+        let ops = code.iter().step_by(1 + 4 * ROWS / 8).take(products.len());
+        ops.map(|op| (op.e & PRODUCT_AT_ONCE != 0, ProductGroup::of(op.imm))).collect()
+    }
+
+    fn group(count: u8, matrices: [u8; 2], pair: bool) -> ProductGroup {
+        ProductGroup { count, matrices, pair }
+    }
+
+    #[test]
+    fn products_of_one_left_matrix_are_pairs() {
+        // Sums at 0, 16, 32; left 100; right 200, 216, 200.
+        let all = marked(&[[0, 100, 200, 0], [16, 100, 216, 16], [32, 100, 200, 32]]);
+        assert_eq!(
+            all,
+            [
+                (true, group(3, [0, 0], true)),
+                (true, group(2, [0, 1], false)),
+                (true, group(1, [0, 0], false))
+            ]
+        );
+    }
+
+    #[test]
+    fn a_matrix_that_was_written_is_another_one() {
+        // The first result takes the place of the left matrix, the second that of the right one.
+        let all = marked(&[[100, 100, 200, 0], [200, 100, 200, 16], [32, 100, 200, 32]]);
+        assert_eq!(
+            all,
+            [
+                (true, group(3, [0, 0], false)),
+                (false, group(2, [1, 0], false)),
+                (true, group(1, [1, 2], false))
+            ]
+        );
+    }
+
+    #[test]
+    fn products_that_write_what_the_other_reads_are_no_pair() {
+        for second in [[16, 100, 0, 16], [16, 100, 216, 0], [0, 100, 216, 16]] {
+            assert!(!marked(&[[0, 100, 200, 0], second])[0].1.pair, "{second:?}");
+        }
+        assert!(marked(&[[0, 100, 200, 0], [16, 100, 216, 16]])[0].1.pair);
+    }
+
+    #[test]
+    fn groups_have_sixteen_at_most() {
+        let all = marked(&[[0, 100, 200, 0]; 19]);
+        let counts: Vec<u8> = all.iter().map(|(_, g)| g.count).collect();
+        assert_eq!(counts, [16, 15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 3, 2, 1]);
+    }
+}
