@@ -9,7 +9,7 @@ pub mod counting;
 mod engine;
 pub mod flush;
 pub mod host;
-#[cfg(target_arch = "x86_64")]
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 pub mod jit;
 pub mod kernels;
 pub mod made;

@@ -1,6 +1,8 @@
 //! Which code a program runs by: its bytecode, or that with compiled segments ([`crate::jit`]), once it has run often enough
 //! that compiling pays.
 
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+use crate::jit::ready;
 use shader::bytecode::{Op, Program};
 use simd::Level;
 use std::sync::atomic::Ordering::Relaxed;
@@ -49,7 +51,10 @@ pub(crate) fn code(p: &Program, level: Level, when: Compile, waves: u64) -> &[Op
         some => some,
     };
     match tried {
-        Some(Some(c)) if c.level() == level.index() => c.code(),
+        Some(Some(c)) if c.level() == level.index() => {
+            ready();
+            c.code()
+        }
         _ => &p.code,
     }
 }
@@ -78,11 +83,14 @@ impl Watch {
     }
 }
 
-#[cfg(target_arch = "x86_64")]
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 fn compile(p: &Program, level: Level) -> Option<Box<dyn shader::bytecode::CompiledCode>> {
     crate::jit::compile(p, level).map(|c| Box::new(c) as _)
 }
-#[cfg(not(target_arch = "x86_64"))]
+
+#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
 fn compile(_: &Program, _: Level) -> Option<Box<dyn shader::bytecode::CompiledCode>> {
     None
 }
+#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+fn ready() {}

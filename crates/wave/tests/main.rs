@@ -5,6 +5,9 @@
 #[path = "../examples/mutants/forged.rs"]
 mod changed;
 mod common;
+#[path = "../src/jit/arm/encode.rs"]
+#[allow(dead_code)]
+mod encode;
 #[path = "../examples/mutants/engine.rs"]
 mod engine;
 #[path = "../examples/mutants/guarded.rs"]
@@ -15,30 +18,31 @@ mod spirv;
 
 mod control;
 mod divergence;
+mod encodings;
 mod exact;
 mod flushed;
 mod forged;
 mod fused;
 mod held;
-#[cfg(target_arch = "x86_64")]
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 mod jit;
 mod kernels;
 mod lanes;
 mod lines;
-#[cfg(target_arch = "x86_64")]
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 mod listings;
-#[cfg(target_arch = "x86_64")]
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 mod loops;
 mod math;
 mod memory;
 mod merged;
 mod operations;
 mod pairs;
-#[cfg(target_arch = "x86_64")]
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 mod programs;
 mod reach;
 mod rows;
 mod stages;
 mod twins;
-#[cfg(target_arch = "x86_64")]
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 mod unrolled;

@@ -65,9 +65,10 @@ impl Dump {
         let open = || {
             std::fs::create_dir_all(folder)?;
             let mut file = File::options().read(true).write(true).create(true).truncate(true).open(&path)?;
-            // Magic, version, the header's size, the machine (EM_X86_64), nothing, the process, the time, flags.
+            // Magic, version, the header's size, the machine (EM_X86_64, EM_AARCH64), nothing, the process, the time, flags.
             let mut header = vec![];
-            for x in [0x4A69_5444, 1, 40, 62, 0, std::process::id()] {
+            let machine = if cfg!(target_arch = "aarch64") { 183 } else { 62 };
+            for x in [0x4A69_5444, 1, 40, machine, 0, std::process::id()] {
                 header.extend(u32::to_le_bytes(x));
             }
             header.extend(now().to_le_bytes());

@@ -1,11 +1,12 @@
 //! Machine code of a program: of its segments first, then of its loops.
 
+use super::machine::{self, Target};
 use super::nodes::body::Item;
 use super::nodes::branch::Flow;
 use super::nodes::live::Liveness;
 use super::nodes::region::{self, Check};
 use super::nodes::segment::{self, Draft};
-use super::x86::{self, Target, VectorWidth};
+use super::{cycle, emit};
 use crate::kernels::compiled::Storage;
 use crate::recording::{Node, Un};
 use crate::state::Kernel;
@@ -66,7 +67,7 @@ impl Generated {
     fn add(&mut self, mut function: Vec<u8>) -> usize {
         let at = self.bytes.len();
         self.bytes.append(&mut function);
-        self.bytes.resize(self.bytes.len().next_multiple_of(64), 0xCC);
+        self.bytes.resize(self.bytes.len().next_multiple_of(64), machine::FILL);
         at
     }
 }
@@ -80,7 +81,7 @@ pub fn generate(
     kernels: &[Kernel],
     mut see: impl FnMut(Source, &[u8]),
 ) -> Option<Generated> {
-    let narrow = target.width == VectorWidth::Half;
+    let narrow = target.is_narrow();
     let liveness = Liveness::new(program)?;
     let mut made = Generated::default();
     // If code with branches within asked for too much, it is made without; if it meets its own registers, in pieces.
@@ -121,7 +122,7 @@ pub fn generate(
                     return;
                 }
                 let own: Box<[Op]> = s.checks.iter().map(one_warp).collect();
-                let Ok(function) = x86::compile(&s, target, &own, kernels) else { return again.push(place) };
+                let Ok(function) = emit::compile(&s, target, &own, kernels) else { return again.push(place) };
                 see(Source::Segment(&s), &function);
                 let quads = s.body.nodes.iter().any(|n| matches!(n, Node::Un(Un::Quad(_), _)));
                 made.branches += s.body.each.iter().filter(|i| matches!(i, Item::If(_))).count();
@@ -138,7 +139,7 @@ pub fn generate(
         if made.bytes.len() > MOST_BYTES {
             break;
         }
-        let Ok(function) = x86::cycle::compile(&r, target, &ops) else { continue };
+        let Ok(function) = cycle::compile(&r, target, &ops) else { continue };
         see(Source::Loop(&r), &function);
         let at = made.add(function);
         let exits = [0, 1].map(|i: usize| r.exits[i].as_ref().map_or(0, |e| e.0 as u32));

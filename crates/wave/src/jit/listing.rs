@@ -1,10 +1,10 @@
 //! Compiled code as text, for tests: the nodes of each segment and loop, and its machine code.
 
 use super::generate::{Source, generate};
+pub use super::machine::Target;
 use super::nodes::body::Item;
 use super::nodes::region::{Block, Check, End, Loop, To};
 use super::nodes::segment::Segment;
-use super::x86::{Target, VectorWidth};
 use crate::recording::{Id, Node};
 use rustc_hash::FxHashMap;
 use shader::bytecode::{Program, Reg};
@@ -19,12 +19,15 @@ pub struct Function {
     pub code: Vec<u8>,
 }
 
-/// The functions of a program in the order in which they are made, on any CPU; `wide`: with AVX-512.
+/// Targets that code is made for, by their names.
+pub fn targets() -> Vec<(&'static str, Target)> {
+    Target::all().to_vec()
+}
+
+/// The functions of a program in the order in which they are made, on any CPU of the architecture.
 ///
 /// Addresses in the code are those of this process.
-pub fn functions(program: &Program, wide: bool) -> Vec<Function> {
-    let target =
-        Target { width: if wide { VectorWidth::Whole } else { VectorWidth::Half }, own_loads: !wide };
+pub fn functions(program: &Program, target: Target) -> Vec<Function> {
     let mut all = vec![];
     generate(program, target, crate::kernels::table(Level::PORTABLE), |source, code| {
         let nodes = match source {

@@ -5,8 +5,13 @@
 //! code, which leads to the function and on to the op after; all other ops stay where they are, so that jumps, faults and
 //! counts mean what they did. What a segment's ops do is what their kernels' own functions say ([`crate::recording`]).
 
+#[cfg(target_arch = "aarch64")]
+mod arm;
+mod cache;
+mod cycle;
 #[cfg_attr(windows, path = "dump/windows.rs")]
 mod dump;
+mod emit;
 mod generate;
 pub mod listing;
 mod nodes;
@@ -14,15 +19,21 @@ mod pages;
 #[cfg_attr(unix, path = "system/unix.rs")]
 #[cfg_attr(windows, path = "system/windows.rs")]
 mod system;
+#[cfg(target_arch = "x86_64")]
 mod x86;
 
 use crate::kernels::compiled::{Entry, Function, QuadSegment, with_address};
+#[cfg(target_arch = "aarch64")]
+use arm as machine;
+pub use cache::ready;
 use generate::generate;
+use machine::Target;
 use pages::Pages;
 use shader::bytecode::{Code, CompiledCode, Op, Program};
 use shader::isa::code::extension_words;
 use simd::Level;
-use x86::Target;
+#[cfg(target_arch = "x86_64")]
+use x86 as machine;
 
 /// A program's compiled form.
 pub struct Compiled {

@@ -1,6 +1,6 @@
 //! Memory that code lies in: written, then executable, never both.
 
-use super::system;
+use super::{cache, system};
 use std::ptr::NonNull;
 
 /// Pages of code, given back when it is dropped.
@@ -24,6 +24,7 @@ impl Pages {
         let it = Pages { at: system::writable(bytes)?, bytes };
         // SAFETY: the pages are as many, and nobody else's.
         unsafe { it.at.as_ptr().copy_from_nonoverlapping(code.as_ptr(), code.len()) };
+        cache::written(it.code());
         // SAFETY: as above.
         unsafe { system::executable(it.at, bytes) }.then_some(it)
     }

@@ -12,7 +12,7 @@ pub mod atomic;
 mod bin;
 mod bools;
 mod cmp;
-#[cfg(target_arch = "x86_64")]
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 pub mod compiled;
 pub mod control;
 mod convert;
@@ -149,7 +149,10 @@ pub fn table(level: Level) -> &'static Table {
 }
 
 /// What the op `code` is made of, if compiled code can have it.
-#[cfg_attr(not(target_arch = "x86_64"), allow(dead_code, reason = "code is compiled for x86-64 alone"))]
+#[cfg_attr(
+    not(any(target_arch = "x86_64", target_arch = "aarch64")),
+    allow(dead_code, reason = "code is compiled for these alone")
+)]
 pub(crate) fn recording(code: Code) -> Option<&'static Recording> {
     static ALL: OnceLock<Box<[Option<Recording>; Code::COUNT]>> = OnceLock::new();
     ALL.get_or_init(|| filled(Level::PORTABLE).recordings).get(code.0 as usize)?.as_ref()
@@ -192,6 +195,6 @@ fn register(r: &mut Registry) {
     across::register(r);
     twin::register(r);
     fused::register(r);
-    #[cfg(target_arch = "x86_64")]
+    #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
     compiled::register(r);
 }

@@ -1,8 +1,8 @@
 //! What ops are made of, for compiled code: each kernel's own function, run on a machine that writes down what it is asked.
 
 #![cfg_attr(
-    not(target_arch = "x86_64"),
-    allow(dead_code, unused_imports, reason = "code is compiled for x86-64 alone")
+    not(any(target_arch = "x86_64", target_arch = "aarch64")),
+    allow(dead_code, unused_imports, reason = "code is compiled for these alone")
 )]
 
 pub mod lines;

@@ -30,6 +30,11 @@ fn narrow() -> bool {
     TAPE.with_borrow(|t| t.narrow)
 }
 
+/// The level lacks what AVX2 does and AArch64 has: operations of unsigned integers, conversions of 64-bit ones, their signed shifts.
+fn lacks_unsigned() -> bool {
+    cfg!(not(target_arch = "aarch64")) && narrow()
+}
+
 /// Something that no node says: the op is left to the interpreter.
 fn unsaid() -> Id {
     TAPE.with_borrow_mut(|t| {
@@ -311,7 +316,7 @@ impl Simd for Record {
         put(Node::Tri(Tri::Fix, x, self.isplat(TABLE), r))
     }
     fn ugt(self, a: Id, b: Id) -> Id {
-        if narrow() {
+        if lacks_unsigned() {
             // As `Avx2` has it.
             let s = self.isplat(0x8000_0000);
             return self.sgt(self.ixor(a, s), self.ixor(b, s));
@@ -319,7 +324,7 @@ impl Simd for Record {
         put(Node::Bin(Bin::UGt, a, b))
     }
     fn u_to_f(self, a: Id) -> Id {
-        if narrow() {
+        if lacks_unsigned() {
             // As `Avx2` has it.
             let hi = self.s_to_f(self.ishr(a, self.isplat(16)));
             let lo = self.s_to_f(self.iand(a, self.isplat(0xFFFF)));
@@ -508,7 +513,7 @@ impl Simd for Record {
     }
     fn lsar(self, a: Wide, n: Id) -> Wide {
         let n = Wide::from(Un::Zext, n);
-        if !narrow() {
+        if !lacks_unsigned() {
             return a.bin(Bin::LSar, n);
         }
         // As `Avx2` has it.
@@ -529,16 +534,16 @@ impl Simd for Record {
         Wide::from(Un::SToD, a)
     }
     fn u_to_d(self, a: Id) -> Wide {
-        if narrow() { simd::ops::u_to_d(self, a) } else { Wide::from(Un::UToD, a) }
+        if lacks_unsigned() { simd::ops::u_to_d(self, a) } else { Wide::from(Un::UToD, a) }
     }
     fn sl_to_d(self, a: Wide) -> Wide {
-        if narrow() { simd::ops::sl_to_d(self, a) } else { a.un(Un::SlToD) }
+        if lacks_unsigned() { simd::ops::sl_to_d(self, a) } else { a.un(Un::SlToD) }
     }
     fn ul_to_d(self, a: Wide) -> Wide {
-        if narrow() { simd::ops::ul_to_d(self, a) } else { a.un(Un::UlToD) }
+        if lacks_unsigned() { simd::ops::ul_to_d(self, a) } else { a.un(Un::UlToD) }
     }
     fn d_to_ul(self, a: Wide) -> Wide {
-        if narrow() { simd::ops::d_to_ul(self, a) } else { a.un(Un::DToUl) }
+        if lacks_unsigned() { simd::ops::d_to_ul(self, a) } else { a.un(Un::DToUl) }
     }
     fn d_to_s_raw(self, a: Wide) -> Id {
         a.narrowed(Un::DToS)

@@ -183,6 +183,10 @@ impl Bin {
         matches!(self, FEq | FNe | FLt | FLe | IEq | SGt | UGt | MAnd | MOr | MXor)
             || matches!(self, DEq | DNe | DLt | DLe | LEq | LGt | MJoin)
     }
+    #[cfg_attr(
+        not(target_arch = "x86_64"),
+        allow(dead_code, reason = "no instruction of others reads memory")
+    )]
     /// a and b may change places. Of two NaN operands the result's payload may differ then, which is nobody's business.
     pub fn commutes(self) -> bool {
         use Bin::*;

@@ -42,6 +42,8 @@ pub fn run(all: bool) -> Result<(), String> {
             let start = Instant::now();
             let mut command = system.run(&["-cpu", CPU], &program.of(&there)?);
             command.env("TUFF_SIMD", way.level).env("TUFF_THREADS", way.threads);
+            // Whatever runs, not what runs often alone.
+            command.env("TUFF_JIT", "always");
             let name = format!("{} ({}, {} threads)", program.name, way.level, way.threads);
             match outcome(command, &icd, &folder, &cases, program.counts) {
                 Ok(got) => compare(&name, &want, &got, program.counts, &mut wrong),

@@ -1,5 +1,6 @@
 //! Instructions of the two widths, and the bytes they become: iced-x86 does the encoding.
 
+pub use crate::jit::emit::{Made, Source, TooMuch};
 use crate::recording::Bin;
 use iced_x86::{Code, Encoder, Instruction, MemoryOperand, Register};
 use rustc_hash::FxHashMap;
@@ -30,19 +31,25 @@ impl Target {
         };
         Some(Target { width, own_loads: width == VectorWidth::Half || simd::gathers_are_slow() })
     }
-}
-
-/// Something went beyond what code has room for: the interpreter keeps the segment.
-#[derive(Debug)]
-pub struct TooMuch;
-
-pub type Made<T> = Result<T, TooMuch>;
-
-/// What an instruction's last operand may be.
-#[derive(Clone, Copy)]
-pub enum Source {
-    Reg(u8),
-    Mem(MemoryOperand),
+    /// Targets by their names, for listings.
+    pub fn all() -> [(&'static str, Target); 2] {
+        [
+            ("AVX-512", Target { width: VectorWidth::Whole, own_loads: false }),
+            ("AVX2", Target { width: VectorWidth::Half, own_loads: true }),
+        ]
+    }
+    /// Its level has few operations beyond those that all have.
+    pub fn is_narrow(self) -> bool {
+        self.width == VectorWidth::Half
+    }
+    /// Vector registers.
+    pub fn vectors(self) -> usize {
+        if self.width == VectorWidth::Whole { 32 } else { 16 }
+    }
+    /// Vectors that a warp takes.
+    pub fn sides_of_warp(self) -> usize {
+        if self.width == VectorWidth::Half { 2 } else { 1 }
+    }
 }
 
 /// A jump whose target is not known yet.
@@ -206,6 +213,10 @@ impl Assembler {
         let at = self.table(table);
         MemoryOperand::with_base_displ(POOL, at.into())
     }
+    /// Numbers of a warp's lanes there.
+    pub fn line(&mut self, table: &'static [u32; 16]) -> Option<MemoryOperand> {
+        Some(self.in_pool(table))
+    }
     /// Where a table begins in the pool.
     fn table(&mut self, table: &'static [u32]) -> u32 {
         let constants = &mut self.constants;
@@ -335,6 +346,45 @@ impl Assembler {
             VectorWidth::Half => Code::VEX_Vmovaps_ymm_ymmm256,
         };
         self.rr(code, self.vector(d), self.vector(s))
+    }
+    /// Registers for what all warps use often.
+    pub fn pins(&self) -> usize {
+        if self.width == VectorWidth::Whole { 2 } else { 3 }
+    }
+    /// Masks have registers of their own.
+    pub fn has_masks(&self) -> bool {
+        self.width == VectorWidth::Whole
+    }
+    /// Of such a register.
+    pub fn store_mask(&mut self, m: MemoryOperand, s: u8) -> Made<()> {
+        self.mr(Code::VEX_Kmovw_m16_kr, m, Register::K0 + s as u32)
+    }
+    pub fn load_mask(&mut self, d: u8, m: MemoryOperand) -> Made<()> {
+        self.rm(Code::VEX_Kmovw_kr_km16, Register::K0 + d as u32, m)
+    }
+    pub fn copy_mask(&mut self, d: u8, s: u8) -> Made<()> {
+        self.rr(Code::VEX_Kmovw_kr_km16, Register::K0 + d as u32, Register::K0 + s as u32)
+    }
+    /// These lanes.
+    pub fn lanes(&mut self, d: u8, bits: u16) -> Made<()> {
+        let m = MemoryOperand { is_broadcast: false, ..self.constant(bits.into()) };
+        self.load_mask(d, m)
+    }
+    /// A jump for a mask without lanes, or with some.
+    pub fn jump_if(&mut self, some: bool, mask: u8) -> Made<Jump> {
+        if self.width == VectorWidth::Whole {
+            let k = Register::K0 + mask as u32;
+            self.rr(Code::VEX_Kortestw_kr_kr, k, k)?;
+        } else {
+            let v = self.vector(mask);
+            self.rr(Code::VEX_Vmovmskps_r32_ymm, Register::ECX, v)?;
+            self.rr(Code::Test_rm32_r32, Register::ECX, Register::ECX)?;
+        }
+        self.jump(if some { Code::Jne_rel32_64 } else { Code::Je_rel32_64 })
+    }
+    /// The frame has so many bytes: `at` is what [`Emit::enter`] gave.
+    pub fn set_frame(&mut self, at: usize, bytes: u32) {
+        self.patch(at, bytes as i32);
     }
     /// A general register gets the first lane's word.
     pub fn first_lane(&mut self, to: Register, s: u8) -> Made<()> {

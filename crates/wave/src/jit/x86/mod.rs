@@ -4,22 +4,20 @@
 //! common is computed first and lies on the stack, or in registers of its own if it is used often.
 
 mod assembler;
-pub mod cycle;
-mod emit;
+mod call;
+mod compute;
+mod cycle;
+mod frame;
+mod loops;
 mod ops;
 mod wide;
 
-pub use assembler::{Made, Target, VectorWidth};
+pub use assembler::{Assembler, Jump, Target};
+pub use cycle::{ALWAYS, Branch, CALL, EXECUTING, Gather, KEPT, NONE, Parts, SOME, Scalar};
+pub use frame::row;
+pub use iced_x86::MemoryOperand as Mem;
 
-use super::nodes::segment::Segment;
-use crate::state::Kernel;
-use shader::bytecode::Op;
-
-/// The code's bytes, which may lie anywhere, aligned to 64; `ops` are what kernels do for its checks, and stay where they are.
-///
-/// # Errors
-/// The segment asks for more than a function has room for.
-pub fn compile(segment: &Segment, target: Target, ops: &[Op], kernels: &[Kernel]) -> Made<Vec<u8>> {
-    let calls = emit::Calls::new(ops, kernels);
-    emit::Emit::of_segment(&segment.body, target, &segment.kept, &segment.checks, calls).run()
-}
+/// Bytes of a row of the frame.
+pub const ROW: u32 = 64;
+/// Bytes between functions.
+pub const FILL: u8 = 0xCC;

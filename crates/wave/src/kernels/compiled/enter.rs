@@ -74,8 +74,10 @@ pub struct Context {
     pub group_middle: [*const u8; GROUPS],
 }
 
-/// A region's code: its context, first byte of the registers; 0, or 1 where a fault has stopped the wave.
-pub type Function = unsafe extern "sysv64" fn(*mut Context, *mut u8) -> u32;
+called! {
+    /// A region's code: its context, first byte of the registers; 0, or 1 where a fault has stopped the wave.
+    pub type Function = unsafe fn(*mut Context, *mut u8) -> u32;
+}
 
 /// What the engine knows of a region.
 pub struct Entry {
@@ -217,35 +219,39 @@ pub unsafe fn run(st: &mut State, op: *const Op) -> *const Op {
     go(st, entry.exits[(c.lanes == 0) as usize])
 }
 
-/// Called by code that ran out of loop iterations: whether to go on; 1 if not, for the wave has stopped.
-///
-/// # Safety
-/// The context is that of a region that runs, and the op one of its program's.
-pub unsafe extern "sysv64" fn tired(c: *mut Context, op: u64) -> u32 {
-    // SAFETY: the caller's.
-    let c = unsafe { &mut *c };
-    // SAFETY: as above.
-    let st = unsafe { &mut *c.state };
-    let why = out_of_patience(st);
-    c.patience = st.patience;
-    let Some(why) = why else { return 0 };
-    // SAFETY: one of the program's ops.
-    let at = unsafe { At::new(st.code.add(op as usize)) };
-    fault(st, at, why);
-    1
+called! {
+    /// Called by code that ran out of loop iterations: whether to go on; 1 if not, for the wave has stopped.
+    ///
+    /// # Safety
+    /// The context is that of a region that runs, and the op one of its program's.
+    pub unsafe fn tired(c: *mut Context, op: u64) -> u32 {
+        // SAFETY: the caller's.
+        let c = unsafe { &mut *c };
+        // SAFETY: as above.
+        let st = unsafe { &mut *c.state };
+        let why = out_of_patience(st);
+        c.patience = st.patience;
+        let Some(why) = why else { return 0 };
+        // SAFETY: one of the program's ops.
+        let at = unsafe { At::new(st.code.add(op as usize)) };
+        fault(st, at, why);
+        1
+    }
 }
 
-/// Called by code: has a kernel do an op for one warp, whose registers are units of their own at `regs`.
-///
-/// # Safety
-/// The context is that of a region that runs; the op names units at `regs`, and no other memory.
-pub unsafe extern "sysv64" fn one(c: *mut Context, op: *const Op, regs: *mut u8) {
-    // SAFETY: the caller's.
-    let (c, op) = unsafe { (&mut *c, &*op) };
-    // SAFETY: as above.
-    let st = unsafe { &mut *c.state };
-    let (own, live) = (std::mem::replace(&mut st.regs, regs), std::mem::replace(&mut st.live, 1));
-    // SAFETY: a kernel of the level that the code is for.
-    unsafe { crate::kernels::table(c.level)[op.code.0 as usize](st, op) };
-    (st.regs, st.live) = (own, live);
+called! {
+    /// Called by code: has a kernel do an op for one warp, whose registers are units of their own at `regs`.
+    ///
+    /// # Safety
+    /// The context is that of a region that runs; the op names units at `regs`, and no other memory.
+    pub unsafe fn one(c: *mut Context, op: *const Op, regs: *mut u8) {
+        // SAFETY: the caller's.
+        let (c, op) = unsafe { (&mut *c, &*op) };
+        // SAFETY: as above.
+        let st = unsafe { &mut *c.state };
+        let (own, live) = (std::mem::replace(&mut st.regs, regs), std::mem::replace(&mut st.live, 1));
+        // SAFETY: a kernel of the level that the code is for.
+        unsafe { crate::kernels::table(c.level)[op.code.0 as usize](st, op) };
+        (st.regs, st.live) = (own, live);
+    }
 }

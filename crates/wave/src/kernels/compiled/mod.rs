@@ -1,5 +1,25 @@
 //! Ops that run compiled code (`jit`): what the code asks of the wave, and where the wave goes on afterwards.
 
+/// A function that code calls, or a type of code's functions: System V's convention, on every system, and that of AArch64 (AAPCS64).
+macro_rules! called {
+    ($(#[$m:meta])* $v:vis type $name:ident = unsafe fn $($rest:tt)*) => {
+        #[cfg(target_arch = "x86_64")]
+        $(#[$m])*
+        $v type $name = unsafe extern "sysv64" fn $($rest)*
+        #[cfg(target_arch = "aarch64")]
+        $(#[$m])*
+        $v type $name = unsafe extern "C" fn $($rest)*
+    };
+    ($(#[$m:meta])* $v:vis unsafe fn $($rest:tt)*) => {
+        #[cfg(target_arch = "x86_64")]
+        $(#[$m])*
+        $v unsafe extern "sysv64" fn $($rest)*
+        #[cfg(target_arch = "aarch64")]
+        $(#[$m])*
+        $v unsafe extern "C" fn $($rest)*
+    };
+}
+
 mod enter;
 mod parts;
 mod stack;
@@ -19,8 +39,10 @@ pub struct QuadSegment {
     pub fallback: u32,
 }
 
-/// Compiled code: first byte of the registers, live warps, lanes that execute, and whose all that is.
-pub type Function = unsafe extern "sysv64" fn(*mut u8, u32, *const u16, *mut State);
+called! {
+    /// Compiled code: first byte of the registers, live warps, lanes that execute, and whose all that is.
+    pub type Function = unsafe fn(*mut u8, u32, *const u16, *mut State);
+}
 
 /// An op that has an address where others have registers.
 pub fn with_address(code: Code, address: u64, imm: u32) -> Op {
@@ -64,19 +86,21 @@ unsafe fn run_quads(st: &mut State, op: *const Op) -> *const Op {
     op.wrapping_add(it.words as usize)
 }
 
-/// Called by a segment's code: has a kernel do an op for one warp, whose registers are units of their own at `regs`.
-///
-/// # Safety
-/// The state is that of a segment that runs; the kernel is the op's, which names units at `regs` and no other memory.
-pub unsafe extern "sysv64" fn one(st: *mut State, op: *const Op, regs: *mut u8, kernel: usize) {
-    // SAFETY: the caller's.
-    let st = unsafe { &mut *st };
-    let (own, live) = (std::mem::replace(&mut st.regs, regs), std::mem::replace(&mut st.live, 1));
-    // SAFETY: the address of a kernel, of the level that the code is for.
-    let kernel: Kernel = unsafe { std::mem::transmute(kernel) };
-    // SAFETY: as above.
-    unsafe { kernel(st, op) };
-    (st.regs, st.live) = (own, live);
+called! {
+    /// Called by a segment's code: has a kernel do an op for one warp, whose registers are units of their own at `regs`.
+    ///
+    /// # Safety
+    /// The state is that of a segment that runs; the kernel is the op's, which names units at `regs` and no other memory.
+    pub unsafe fn one(st: *mut State, op: *const Op, regs: *mut u8, kernel: usize) {
+        // SAFETY: the caller's.
+        let st = unsafe { &mut *st };
+        let (own, live) = (std::mem::replace(&mut st.regs, regs), std::mem::replace(&mut st.live, 1));
+        // SAFETY: the address of a kernel, of the level that the code is for.
+        let kernel: Kernel = unsafe { std::mem::transmute(kernel) };
+        // SAFETY: as above.
+        unsafe { kernel(st, op) };
+        (st.regs, st.live) = (own, live);
+    }
 }
 
 pub fn register(r: &mut Registry) {

@@ -28,13 +28,15 @@ impl Part {
     }
 }
 
-/// Called by code: loads scalar by scalar; those out of bounds are 0. At `rows`: the lanes' offsets, then a row for each scalar.
-///
-/// # Safety
-/// The context is that of a region that runs; `what` is a [`Part::named`] of its own; the rows are there.
-pub unsafe extern "sysv64" fn load_parts(c: *const Context, what: u32, rows: *mut [u32; 16]) {
-    // SAFETY: the caller's.
-    unsafe { load(c, what, rows) }
+called! {
+    /// Called by code: loads scalar by scalar; those out of bounds are 0. At `rows`: the lanes' offsets, then a row for each scalar.
+    ///
+    /// # Safety
+    /// The context is that of a region that runs; `what` is a [`Part::named`] of its own; the rows are there.
+    pub unsafe fn load_parts(c: *const Context, what: u32, rows: *mut [u32; 16]) {
+        // SAFETY: the caller's.
+        unsafe { load(c, what, rows) }
+    }
 }
 
 // A function of this convention that calls no other may use memory below the stack pointer, which Windows overwrites.

@@ -3,11 +3,11 @@
 //! An offset within is found as the interpreter finds it: what lies out of bounds is 0.
 
 use super::super::assembler::{Jump, Made, Source, TooMuch, VectorWidth};
-use super::super::emit::low;
+use super::super::frame::low;
 use super::counters::SPARE;
-use super::rare::{Rare, Stub};
-use super::{A, A32, B, B32, Cycle, context};
-use crate::jit::nodes::body::{Body, Item};
+use super::{A, A32, B, B32, context};
+use crate::jit::cycle::{Cycle, Rare, Stub};
+use crate::jit::nodes::body::Body;
 use crate::jit::nodes::region::{Counts, Load};
 use crate::kernels::compiled::{Context, Memory};
 use crate::recording::{Bin, Id, Node};
@@ -41,30 +41,6 @@ impl Cycle<'_> {
     /// Counts a block's accesses, all at once, but for those that are odd.
     pub fn count_loads(&mut self, body: &Body) -> Made<()> {
         self.loads_of(body).try_for_each(|(at, n)| self.add(at, n))
-    }
-
-    /// A block's accesses: where in the context they are counted, and how many.
-    pub fn loads_of(&self, body: &Body) -> impl Iterator<Item = (usize, usize)> + use<> {
-        let mut sums = [
-            (offset_of!(Context, unknown), 0),
-            (offset_of!(Context, runs), 0),
-            (offset_of!(Context, same), 0),
-            (offset_of!(Context, lines), 0),
-        ];
-        for item in &body.each {
-            let Item::Compute(id) = item else { continue };
-            let Node::Load(i, ..) = body.nodes[*id as usize] else { continue };
-            let load = &self.region.loads[i as usize];
-            let which = match load.counts {
-                None => continue,
-                Some(Counts::Unknown) => 0,
-                Some(Counts::Shape) if load.shape & SHAPE_RUN != 0 => 1,
-                Some(Counts::Shape) => 2,
-                Some(Counts::Bytes(_)) => 3,
-            };
-            sums[which].1 += 1;
-        }
-        sums.into_iter().filter(|s| s.1 > 0)
     }
 
     /// ecx is the sum of the first lanes and `imm`; `again`: for each of the warps side by side.

@@ -3,11 +3,12 @@
 //! AVX-512 has the lanes of a warp in a mask register of its own, AVX2 as two vectors on the stack.
 
 use super::super::assembler::{Made, Source, TooMuch, VectorWidth};
-use super::super::emit::WARPS;
-use super::super::emit::row;
-use super::counters::Counter;
-use super::{A, A32, B, B32, CONTEXT, Cycle, context, exec};
+use super::super::frame::WARPS;
+use super::super::frame::row;
+use super::{A, A32, B, B32, CONTEXT, context, exec};
 use crate::counting::tally::Row;
+use crate::jit::cycle::Cycle;
+use crate::jit::cycle::counters::Counter;
 use crate::kernels::compiled::Context;
 use crate::recording::{Bin, Id};
 use iced_x86::{Code, Instruction, MemoryOperand, Register};

@@ -1,14 +1,11 @@
-//! What is counted at every turn of a loop, in registers of the CPU: a memory's sum waits for the one before it.
-//!
-//! A register has how often its place was passed since it was last written out: where the executing lanes change, and after the loop.
-//! So it is done where that is seldom ([`seldom_changes`]).
+//! Registers that count what is counted at every turn of a loop.
 
 use super::super::assembler::Made;
-use super::super::emit::low;
-use super::{B, Cycle, ROWS, context};
+use super::super::frame::low;
+use super::{B, ROWS, context};
 use crate::counting::tally::Row;
-use crate::jit::nodes::body::Item;
-use crate::jit::nodes::region::{Block, End, Loop, To};
+use crate::jit::cycle::Cycle;
+use crate::jit::cycle::counters::Counter;
 use crate::kernels::compiled::Context;
 use iced_x86::{Code, Instruction, MemoryOperand, Register};
 use std::mem::offset_of;
@@ -19,40 +16,11 @@ const REGISTERS: [Register; 3] = [Register::RBX, Register::R12, Register::R13];
 /// The last of them, where lanes' loads want it.
 pub const SPARE: Register = REGISTERS[2];
 
-/// What is counted.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Counter {
-    /// Warps that pass a counter's row, and diverged ones among them.
-    Row(u16),
-    /// Accesses: where in the context, and how many each time.
-    Access(usize, usize),
-}
-
 impl Cycle<'_> {
-    /// Gives registers to what the loop passes most.
-    pub fn choose_counters(&mut self) {
-        self.counters.clear();
-        let Some(hot) = seldom_changes(self.region) else { return };
-        let most = REGISTERS.len() - self.wants_spare() as usize;
-        for (block, _) in self.region.blocks.iter().zip(hot).filter(|b| b.1) {
-            let rows = block.body.each.iter().filter_map(|item| match *item {
-                Item::Tally(row) => Some(row),
-                _ => None,
-            });
-            let back = match block.end {
-                End::Back { row, .. } if row != 0 => Some(row),
-                _ => None,
-            };
-            let loads = self.loads_of(&block.body);
-            let all = rows.chain(back).map(Counter::Row);
-            for counter in all.chain(loads.map(|(at, n)| Counter::Access(at, n))) {
-                if self.counters.len() < most && !self.counters.contains(&counter) {
-                    self.counters.push(counter);
-                }
-            }
-        }
+    /// Registers that may count.
+    pub fn counting_registers(&self) -> usize {
+        REGISTERS.len() - self.wants_spare() as usize
     }
-
     fn wants_spare(&self) -> bool {
         self.e.m.own_loads && self.region.loads.iter().any(|l| l.shape == 0 && l.part.is_none())
     }
@@ -107,34 +75,4 @@ impl Cycle<'_> {
     pub fn row_at(&self, row: u16, member: usize) -> MemoryOperand {
         MemoryOperand::with_base_displ(ROWS, (row as usize * size_of::<Row>() + member) as i64)
     }
-}
-
-/// The blocks that a warp goes through turn by turn, if the executing lanes change in none of them: lanes go their own way after a test
-/// that finds some, which is seldom.
-fn seldom_changes(region: &Loop) -> Option<Vec<bool>> {
-    let mut hot = vec![false; region.blocks.len()];
-    let mut left = vec![0];
-    while let Some(b) = left.pop() {
-        if std::mem::replace(&mut hot[b], true) {
-            continue;
-        }
-        let Block { body, none, end } = &region.blocks[b];
-        let changes = body.each.iter().position(|i| matches!(i, Item::Exec(_)));
-        let tests = body.each.iter().position(|i| matches!(i, Item::Test(_)));
-        if changes.is_some_and(|c| tests.is_none_or(|t| c < t)) {
-            return None;
-        }
-        let next = match (*none, *end) {
-            (Some(none), _) => [Some(none), None],
-            (None, End::Go(to) | End::Back { to, .. }) => [Some(to), None],
-            (None, End::If(_, a, b)) => [Some(a), Some(b)],
-            (None, End::Any { some, none }) => [Some(some), Some(none)],
-            (None, End::Park(_)) => return None,
-        };
-        left.extend(next.into_iter().flatten().filter_map(|to| match to {
-            To::Block(b) => Some(b),
-            To::Out(_) => None,
-        }));
-    }
-    Some(hot)
 }

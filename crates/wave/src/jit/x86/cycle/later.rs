@@ -5,9 +5,10 @@
 //! block it was, and of all warps the latest counts. In one turn's block all write the same.
 
 use super::super::assembler::Made;
-use super::super::emit::low;
-use super::super::emit::row;
-use super::{A, B, Cycle, TURNS, home};
+use super::super::frame::low;
+use super::super::frame::row;
+use super::{A, B, TURNS, home};
+use crate::jit::cycle::Cycle;
 use crate::jit::nodes::region::MOST_BLOCKS;
 use iced_x86::{Code, MemoryOperand};
 use shader::bytecode::Reg;

@@ -1,11 +1,6 @@
-//! Assembler code of a region: a function that takes warps through the loop, one after the other or some side by side.
-//!
-//! What a block hands to another lies in the wave's registers, or, of those that are used most, in vector registers all along
-//! ([`Pin`]); within a block values go where [`Emit`] puts them. With AVX2 the two halves of a warp go side by side, for where
-//! a warp goes its lanes say together.
+//! Loops: what is the machine's of [`crate::jit::cycle`].
 
 mod access;
-mod block;
 mod control;
 mod counters;
 mod decide;
@@ -14,21 +9,18 @@ mod parts;
 mod plan;
 mod rare;
 
-pub use rare::Arg;
+pub use access::Gather;
+pub use parts::Parts;
 
-use super::assembler::{Jump, Made, Target, TooMuch, VectorWidth};
-use super::emit::row;
-use super::emit::{Emit, LIVE, OFFSETS, REGS, WARPS, low};
-use crate::jit::nodes::region::{Loop, To};
-use crate::kernels::compiled::Storage;
-use crate::kernels::compiled::{Context, Memory};
+use super::assembler::{Jump, Made, TooMuch, VectorWidth};
+use super::frame::{LIVE, OFFSETS, REGS, WARPS, low, row};
+use crate::jit::cycle::Cycle;
+use crate::jit::nodes::region::To;
+use crate::kernels::compiled::{Context, Memory, Storage};
 use crate::recording::Id;
 use access::memory;
-use counters::Counter;
-use decide::Compare;
 use iced_x86::{Code, MemoryOperand, Register};
-use rare::Stub;
-use shader::bytecode::{Op, Reg, UNIT_BYTES};
+use shader::bytecode::{Reg, UNIT_BYTES};
 use std::mem::offset_of;
 
 /// The context, and what is free for addresses and counts.
@@ -46,95 +38,22 @@ pub fn context(at: usize) -> MemoryOperand {
 }
 
 /// Rows for what a call keeps: vectors, then masks, then registers of addresses.
-const KEPT: u32 = 34;
-/// Warps side by side at most whose lanes go apart.
-const MOST_APART: usize = 2;
+pub const KEPT: u32 = 34;
+/// Rows for lanes that execute: of two warps side by side at most, if lanes go apart.
+pub const EXECUTING: u32 = 4;
 /// Rows for a kernel's operands and results.
-const CALL: u32 = 8;
+pub const CALL: u32 = 8;
 
-/// A register of the wave's that has vector registers of its own: one, or one for each side.
-#[derive(Clone, Copy)]
-pub struct Pin {
-    pub reg: Reg,
-    pub first: u8,
-    pub written: bool,
-}
-
-pub struct Cycle<'r> {
-    pub e: Emit<'r>,
-    pub region: &'r Loop,
-    /// Of the checks: the op that a kernel does.
-    pub ops: &'r [Op],
-    pub pins: Vec<Pin>,
-    /// By block: where it begins, and jumps there from before it.
-    pub labels: Vec<Option<usize>>,
-    pub waiting: Vec<(To, Jump)>,
-    pub stubs: Vec<Stub>,
-    pub faults: Vec<Jump>,
-    /// What registers count.
-    pub counters: Vec<Counter>,
-    /// Of the block at hand: values of which a general register has the first lane.
-    pub scalars: Vec<(Id, Register)>,
-    /// The first values of its parts that are read ([`Cycle::load_part`]).
-    pub loaded: Vec<Id>,
-    /// How the block at hand ends, if by integers.
-    pub compare: Option<Compare>,
-    /// First rows of: uniform registers as they were, the executing lanes (AVX2), what calls keep, kernels' operands.
-    pub initial: u32,
-    pub executing: u32,
-    pub kept: u32,
-    pub call: u32,
-    /// Uniform registers that are read after the loop.
-    pub later: Vec<Reg>,
-    /// Rows of: when each of these was written ([`Cycle::written`]), and what they held then.
-    pub when: u32,
-    pub last: u32,
-    /// First row of a block's own.
-    pub own: u32,
-    pub most_rows: u32,
-}
-
-/// The code of `region`, aligned to 64; `ops` are what kernels do for its checks, and stay where they are.
-///
-/// # Errors
-/// The region asks for more than a function has room for.
-pub fn compile(region: &Loop, target: Target, ops: &[Op]) -> Made<Vec<u8>> {
-    let e = Emit::of_loop(&region.blocks[0].body, target);
-    let uniforms = region.uniforms.len() as u32;
-    let kept = uniforms + 2 * MOST_APART as u32;
-    let later: Vec<Reg> = region.uniforms.iter().copied().filter(|r| region.read_later(r.unit())).collect();
-    let when = kept + KEPT + CALL;
-    let own = when + 2 * later.len() as u32;
-    let mut it = Cycle {
-        e,
-        region,
-        ops,
-        pins: vec![],
-        labels: vec![],
-        waiting: vec![],
-        stubs: vec![],
-        faults: vec![],
-        counters: vec![],
-        scalars: vec![],
-        loaded: vec![],
-        compare: None,
-        initial: 0,
-        executing: uniforms,
-        kept,
-        call: kept + KEPT,
-        when,
-        last: when + later.len() as u32,
-        later,
-        own,
-        most_rows: own,
-    };
-    let frame = it.run()?;
-    it.e.set_rows(it.most_rows.max(it.e.rows()));
-    it.e.finish(frame)
-}
+/// How a jump depends on what was compared or tested: not at all, or on whether there was some lane, or none.
+pub type Branch = Code;
+pub const ALWAYS: Branch = Code::Jmp_rel32_64;
+pub const SOME: Branch = Code::Jne_rel32_64;
+pub const NONE: Branch = Code::Je_rel32_64;
+/// A general register with a value's first lane.
+pub type Scalar = Register;
 
 impl<'r> Cycle<'r> {
-    fn run(&mut self) -> Made<usize> {
+    pub fn run(&mut self) -> Made<usize> {
         let frame = self.e.enter()?;
         let m = &mut self.e.m;
         m.rr(Code::Mov_r64_rm64, CONTEXT, Register::RDI)?;
@@ -206,6 +125,20 @@ impl<'r> Cycle<'r> {
         m.jump_back(Code::Jmp_rel32_64, again)?;
         self.e.m.land(none);
         Ok(())
+    }
+
+    /// One turn less is left: the jump if some are.
+    pub fn patience(&mut self) -> Made<Branch> {
+        self.e.m.r(Code::Dec_rm32, low(PATIENCE))?;
+        Ok(SOME)
+    }
+    /// A value is the lanes of side `k` that execute.
+    pub fn place_lanes(&mut self, id: Id, k: usize) {
+        if self.halves() {
+            self.e.put_in_slot(id, self.executing + k as u32);
+        } else {
+            self.e.pin_mask(id, exec(k));
+        }
     }
 
     /// Sides of a warp: AVX2 has two.
@@ -312,28 +245,6 @@ impl<'r> Cycle<'r> {
         }
         ends.into_iter().for_each(|j| self.e.m.land(j));
         Ok(())
-    }
-
-    pub fn land(&mut self, to: To) {
-        for (_, j) in self.waiting.extract_if(.., |w| w.0 == to) {
-            self.e.m.land(j);
-        }
-    }
-
-    /// A jump to a block, or out of the loop.
-    pub fn go(&mut self, code: Code, to: To) -> Made<()> {
-        if let To::Block(b) = to
-            && let Some(at) = self.labels[b]
-        {
-            return self.e.m.jump_back(code, at);
-        }
-        let j = self.e.m.jump(code)?;
-        self.waiting.push((to, j));
-        Ok(())
-    }
-    /// The same, to what comes next perhaps.
-    pub fn go_on(&mut self, b: usize, to: To) -> Made<()> {
-        if to == To::Block(b + 1) { Ok(()) } else { self.go(Code::Jmp_rel32_64, to) }
     }
 
     /// A warp leaves the loop.

@@ -2,10 +2,12 @@
 //! lane where they do not, and scalar by scalar where some of them lie out of bounds.
 
 use super::super::assembler::{Jump, Made, Source};
-use super::super::emit::{NEVER, row};
+use super::super::frame::row;
 use super::access::memory;
-use super::rare::{Rare, Stub};
-use super::{A, A32, B, B32, CONTEXT, Cycle};
+use super::{A, A32, B, B32, CONTEXT};
+use crate::jit::cycle::Cycle;
+use crate::jit::cycle::{Rare, Stub};
+use crate::jit::emit::NEVER;
 use crate::jit::nodes::region::Load;
 use crate::kernels::compiled::{Memory, Part, load_parts};
 use crate::recording::{Bin, Id};

@@ -1,48 +1,12 @@
 //! Code of a region that is seldom run, after all other.
 
-use super::super::assembler::{Jump, Made};
-use super::super::emit::row;
-use super::super::emit::{REGS, low};
-use super::{B, CONTEXT, Cycle, PATIENCE, context};
+use super::super::assembler::Made;
+use super::super::frame::{REGS, low, row};
+use super::{B, CONTEXT, PATIENCE, context};
+use crate::jit::cycle::{Cycle, Rare, Stub};
 use crate::kernels::compiled::{Context, one_of_loop, tired};
-use iced_x86::{Code, MemoryOperand, Register};
-use shader::bytecode::Op;
+use iced_x86::{Code, Register};
 use std::mem::offset_of;
-
-/// Where it is gone to from, and back.
-pub struct Stub {
-    pub from: [Option<Jump>; 2],
-    pub back: usize,
-    pub what: Rare,
-    /// Vector registers that have something.
-    pub held: u32,
-}
-
-pub enum Rare {
-    /// Back edges ran out: the op, how many sides there are, and whether all lanes execute.
-    Tired(u32, usize, bool),
-    /// A run begins within a line; an access has a second line.
-    Odd,
-    /// Of each warp beside, or of those that have lanes then.
-    Line(Option<usize>),
-    /// A load of one word out of bounds.
-    Zero(u8),
-    /// A load whose lanes are not as its shape says.
-    Gather(super::access::Gather),
-    /// A load some of whose lanes' words do not lie within.
-    Outside(super::access::Gather),
-    /// Lanes whose scalars do not follow those of the lane before, or lie out of bounds.
-    Parts(super::parts::Parts),
-    /// A kernel does the op.
-    Call { op: *const Op, args: Vec<Arg>, results: Vec<(u8, u32)> },
-}
-
-/// Where a kernel's operand comes from.
-#[derive(Clone, Copy)]
-pub enum Arg {
-    Reg(u8),
-    Mem(MemoryOperand),
-}
 
 impl Cycle<'_> {
     pub fn stub(&mut self, stub: Stub) -> Made<()> {

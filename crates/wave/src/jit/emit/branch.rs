@@ -1,11 +1,9 @@
 //! Branches within a segment: where values lie when a warp jumps over one, and when it has been through it.
 
-use super::super::assembler::{Jump, Made, TooMuch, VectorWidth};
-use super::place::row;
-use super::{Emit, NEVER, Place};
+use super::super::machine::{Jump, row};
+use super::{Emit, Made, NEVER, Place, TooMuch};
 use crate::jit::nodes::body::Item;
 use crate::recording::{Id, Node};
-use iced_x86::{Code, Register};
 use rustc_hash::FxHashMap;
 use shader::bytecode::Reg;
 
@@ -52,15 +50,7 @@ impl Emit<'_> {
     pub fn fork(&mut self, at: u32, mask: Id) -> Made<()> {
         let merged = self.merged(at)?;
         let r = self.in_register(mask)?;
-        if self.m.width == VectorWidth::Whole {
-            let k = Register::K0 + r as u32;
-            self.m.rr(Code::VEX_Kortestw_kr_kr, k, k)?;
-        } else {
-            let v = self.m.vector(r);
-            self.m.rr(Code::VEX_Vmovmskps_r32_ymm, Register::ECX, v)?;
-            self.m.rr(Code::Test_rm32_r32, Register::ECX, Register::ECX)?;
-        }
-        let over = self.m.jump(Code::Je_rel32_64)?;
+        let over = self.m.jump_if(false, r)?;
         self.used(at, mask);
         let (vectors, masks, place) = (self.vectors.clone(), self.masks.clone(), self.place.clone());
         for m in &merged {
@@ -234,7 +224,7 @@ impl Emit<'_> {
                 self.rows += 1;
                 let at = row(slot);
                 if masks {
-                    self.m.mr(Code::VEX_Kmovw_m16_kr, at, Register::K0 + from as u32)?;
+                    self.m.store_mask(at, from)?;
                 } else {
                     self.m.store(at, from)?;
                 }
@@ -245,15 +235,14 @@ impl Emit<'_> {
             };
             let (to, from) = moves.swap_remove(i);
             if masks {
-                let (to, from) = (Register::K0 + to as u32, Register::K0 + from as u32);
-                self.m.rr(Code::VEX_Kmovw_kr_km16, to, from)?;
+                self.m.copy_mask(to, from)?;
             } else {
                 self.m.copy(to, from)?;
             }
         }
         for (to, slot) in late {
             if masks {
-                self.m.rm(Code::VEX_Kmovw_kr_km16, Register::K0 + to as u32, row(slot))?;
+                self.m.load_mask(to, row(slot))?;
             } else {
                 self.m.load(to, row(slot))?;
             }

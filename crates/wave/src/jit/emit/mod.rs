@@ -1,4 +1,5 @@
-//! From items to instructions: which value is in which register when.
+//! From items to instructions, whatever the machine's are: which value is in which register when. (What depends on the machine is
+//! `super::machine`'s.)
 //!
 //! Where a warp's operations wait for each other, the loop does several warps side by side, as many as have room in registers;
 //! those that are left over go one by one. A value is named by its node, plus the number of nodes for each warp beside the first;
@@ -6,98 +7,89 @@
 
 mod branch;
 mod call;
-mod compute;
 mod loops;
 mod place;
 mod state;
+mod store;
 
-pub use call::Calls;
-pub use place::row;
+pub use call::{Arg, Call, Calls};
+pub use place::Place;
 
-use super::assembler::{Assembler, Made, Target, TooMuch, VectorWidth};
+use super::machine::{Assembler, Mem, ROW, Target, row};
 use crate::jit::nodes::body::{Body, Item};
 use crate::jit::nodes::region::Check;
+use crate::jit::nodes::segment::Segment;
 use crate::recording::{Id, Node};
+use crate::state::Kernel;
 use branch::Forks;
-use iced_x86::{Code, MemoryOperand, Register};
 use rustc_hash::FxHashMap;
-use shader::bytecode::Reg;
+use shader::bytecode::Op;
 use std::mem::take;
 
-/// First byte of the wave's registers, live warps yet to come, lanes that execute, the warp's number and what its rows begin at.
-pub const REGS: Register = Register::RDI;
-pub const LIVE: Register = Register::ESI;
-pub const EXEC: Register = Register::RDX;
-pub const WARPS: [Register; MOST_SIDE_BY_SIDE] = [Register::R8, Register::R11, Register::R14, Register::R15];
-pub const OFFSETS: [Register; MOST_SIDE_BY_SIDE] =
-    [Register::RAX, Register::RBX, Register::R12, Register::R13];
-/// Of these the caller's values are put aside.
-pub const CALLERS: [Register; 5] =
-    [Register::RBX, Register::R12, Register::R13, Register::R14, Register::R15];
-
-/// Warps that the loop does one instruction after the other, so that none waits for its own results.
-pub const MOST_SIDE_BY_SIDE: usize = 4;
-
-/// The lower half of a register.
-pub fn low(r: Register) -> Register {
-    Register::EAX + (r as u32 - Register::RAX as u32)
-}
-
-/// Rows of a frame at most.
-const MOST_ROWS: u32 = 400;
-/// Registers for what all warps use often.
-pub const PINS: [usize; 2] = [3, 2];
+/// Bytes of a frame at most.
+const MOST_BYTES: u32 = 25600;
 /// A value that is never needed again.
 pub const NEVER: u32 = u32::MAX;
 
-/// Where a value is.
-#[derive(Clone, Copy, Default)]
-struct Place {
-    reg: Option<u8>,
-    /// Row of the stack frame.
-    slot: Option<u32>,
-    /// Its register stays its own.
-    pinned: bool,
-    /// Its register of the wave's has something else by now.
-    gone: bool,
-    /// This register of the wave's has it.
-    at: Option<Reg>,
+/// Something went beyond what code has room for: the interpreter keeps the segment.
+#[derive(Debug)]
+pub struct TooMuch;
+
+pub type Made<T> = Result<T, TooMuch>;
+
+/// What an instruction's last operand may be.
+#[derive(Clone, Copy)]
+pub enum Source {
+    Reg(u8),
+    Mem(Mem),
 }
 
 pub struct Emit<'s> {
-    body: &'s Body,
+    pub body: &'s Body,
     /// A segment's: nodes that are set aside, and what [`Item::Check`] is about.
-    aside: &'s [Id],
-    checks: &'s [Check],
+    pub aside: &'s [Id],
+    pub checks: &'s [Check],
     pub m: Assembler,
     /// By register: what is in it.
-    vectors: Vec<Option<Id>>,
-    masks: Vec<Option<Id>>,
-    place: Vec<Place>,
+    pub vectors: Vec<Option<Id>>,
+    pub masks: Vec<Option<Id>>,
+    pub place: Vec<Place>,
     /// What registers of the wave held.
-    given: FxHashMap<Node, Id>,
+    pub given: FxHashMap<Node, Id>,
     /// By node: the items that use it, the next one last.
-    uses: Vec<Vec<u32>>,
-    rows: u32,
+    pub uses: Vec<Vec<u32>>,
+    pub rows: u32,
     /// The loop over warps, not what comes before it.
-    inside: bool,
+    pub inside: bool,
     /// Warps side by side, and which of them an item is done for.
-    side: usize,
-    k: usize,
+    pub side: usize,
+    pub k: usize,
     /// Registers that the item at hand has need of.
-    held: u32,
-    held_masks: u32,
+    pub held: u32,
+    pub held_masks: u32,
     /// A region's: sides of one warp, of warps that follow each other; none elsewhere.
-    sides_of_warp: Option<usize>,
+    pub sides_of_warp: Option<usize>,
     /// All lanes execute, whatever happens.
-    full: bool,
+    pub full: bool,
     /// Registers that are taken all along.
-    reserved: u32,
-    reserved_masks: u32,
+    pub reserved: u32,
+    pub reserved_masks: u32,
     /// By value: the register that it is stored to in the end.
-    hints: FxHashMap<Id, u8>,
-    forks: Forks,
-    calls: Calls<'s>,
+    pub hints: FxHashMap<Id, u8>,
+    pub forks: Forks,
+    pub calls: Calls<'s>,
+    /// A loop's: by unit of a Bool register, the first of the rows that have it.
+    #[cfg(target_arch = "aarch64")]
+    pub bools: FxHashMap<usize, u32>,
+}
+
+/// The code of a segment, whose bytes may lie anywhere, aligned to 64; `ops` are what kernels do for its checks, and stay where they are.
+///
+/// # Errors
+/// The segment asks for more than a function has room for.
+pub fn compile(segment: &Segment, target: Target, ops: &[Op], kernels: &[Kernel]) -> Made<Vec<u8>> {
+    let calls = Calls::new(ops, kernels);
+    Emit::of_segment(&segment.body, target, &segment.kept, &segment.checks, calls).run()
 }
 
 impl<'s> Emit<'s> {
@@ -108,7 +100,7 @@ impl<'s> Emit<'s> {
             aside: &[],
             checks: &[],
             m: Assembler::new(target),
-            vectors: vec![None; if target.width == VectorWidth::Whole { 32 } else { 16 }],
+            vectors: vec![None; target.vectors()],
             masks: vec![None; 8],
             place: vec![Place::default(); n],
             given: state::given(body),
@@ -126,6 +118,8 @@ impl<'s> Emit<'s> {
             hints: FxHashMap::default(),
             forks: Forks::default(),
             calls: Calls::default(),
+            #[cfg(target_arch = "aarch64")]
+            bools: FxHashMap::default(),
         }
     }
 
@@ -141,35 +135,12 @@ impl<'s> Emit<'s> {
         self.finish(frame)
     }
 
-    /// The function's begin; where the size of its frame is told later.
-    pub fn enter(&mut self) -> Made<usize> {
-        let m = &mut self.m;
-        m.r(Code::Push_r64, Register::RBP)?;
-        m.rr(Code::Mov_r64_rm64, Register::RBP, Register::RSP)?;
-        CALLERS.iter().try_for_each(|r| m.r(Code::Push_r64, *r))?;
-        m.ri(Code::Sub_rm64_imm32, Register::RSP, 1 << 20)?;
-        let frame = m.later();
-        m.ri(Code::And_rm64_imm8, Register::RSP, -64)?;
-        m.find_pool()?;
-        Ok(frame)
-    }
-    /// Its end.
-    pub fn leave(&mut self) -> Made<()> {
-        self.m.op0(Code::VEX_Vzeroupper)?;
-        let top = MemoryOperand::with_base_displ(Register::RBP, -8 * CALLERS.len() as i64);
-        self.m.rm(Code::Lea_r64_m, Register::RSP, top)?;
-        for r in CALLERS.into_iter().rev() {
-            self.m.r(Code::Pop_r64, r)?;
-        }
-        self.m.r(Code::Pop_r64, Register::RBP)?;
-        self.m.op0(Code::Retnq)
-    }
     /// All of it.
     pub fn finish(mut self, frame: usize) -> Made<Vec<u8>> {
-        if self.rows > MOST_ROWS {
+        if self.rows * ROW > MOST_BYTES {
             return Err(TooMuch);
         }
-        self.m.patch(frame, (self.rows * 64) as i32);
+        self.m.set_frame(frame, self.rows * ROW);
         Ok(self.m.finish())
     }
 
@@ -291,7 +262,7 @@ impl<'s> Emit<'s> {
     }
     /// Masks have registers of their own.
     pub fn in_masks(&self, id: Id) -> bool {
-        self.m.width == VectorWidth::Whole && self.node(id).is_mask()
+        self.m.has_masks() && self.node(id).is_mask()
     }
 
     /// The item at `at` has used `id` once: what is never used again gives its register back.
@@ -306,7 +277,7 @@ impl<'s> Emit<'s> {
             && let Some(r) = p.reg.take()
         {
             let mask = self.body.nodes[id as usize % self.body.nodes.len()].is_mask();
-            let (file, held) = if self.m.width == VectorWidth::Whole && mask {
+            let (file, held) = if self.m.has_masks() && mask {
                 (&mut self.masks, &mut self.held_masks)
             } else {
                 (&mut self.vectors, &mut self.held)
@@ -318,10 +289,6 @@ impl<'s> Emit<'s> {
     }
     pub fn next_use(&self, id: Id) -> u32 {
         self.uses[id as usize].last().copied().unwrap_or(NEVER)
-    }
-    /// No item after `at` uses the value.
-    pub fn ends(&self, at: u32, id: Id) -> bool {
-        self.uses[id as usize].iter().all(|u| *u == at)
     }
     /// The value is not needed after item `at`, which uses it once.
     pub fn dies(&self, at: u32, id: Id) -> bool {

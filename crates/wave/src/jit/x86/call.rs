@@ -1,13 +1,11 @@
 //! What a segment with branches has beside arithmetic: counters that are passed, and kernels for lanes out of the ordinary.
 
-use super::super::assembler::{Jump, Made, POOL, TooMuch, VectorWidth};
-use super::super::cycle::Arg;
-use super::place::row;
-use super::{CALLERS, EXEC, Emit, LIVE, OFFSETS, REGS, WARPS, low};
+use super::assembler::{Made, POOL, TooMuch, VectorWidth};
+use super::frame::{CALLERS, EXEC, LIVE, OFFSETS, REGS, WARPS, low, row};
 use crate::counting::tally::{Counting, Row};
+use crate::jit::emit::{Arg, Call, Emit};
 use crate::jit::nodes::body::Item;
 use crate::kernels::compiled::one;
-use crate::state::Kernel;
 use crate::state::State;
 use iced_x86::{Code, MemoryOperand, Register};
 use shader::bytecode::Op;
@@ -26,37 +24,6 @@ const KEEP: [Register; 7] = [REGS, Register::RSI, EXEC, WARPS[0], POOL, STATE, O
 /// Rows for what a call keeps: vectors, masks and registers; and for a kernel's results and operands.
 const KEPT: u32 = 34;
 const CALL: u32 = 8;
-
-/// What a segment's calls and counters need.
-#[derive(Default)]
-pub struct Calls<'s> {
-    /// Of checks: the ops that kernels do, and all kernels.
-    ops: &'s [Op],
-    kernels: &'s [Kernel],
-    list: Vec<Call>,
-    /// First rows of what a call keeps, and, with AVX2, of the lanes that passed counters; how many of these there were.
-    kept: u32,
-    passed: u32,
-    counts: u32,
-    next_count: u32,
-}
-
-impl<'s> Calls<'s> {
-    pub fn new(ops: &'s [Op], kernels: &'s [Kernel]) -> Calls<'s> {
-        Calls { ops, kernels, ..Calls::default() }
-    }
-}
-
-/// A kernel is called, out of line.
-struct Call {
-    from: Jump,
-    back: usize,
-    check: usize,
-    args: Vec<Arg>,
-    results: Vec<u8>,
-    /// Vector registers that have something.
-    held: u32,
-}
 
 impl Emit<'_> {
     /// Makes room for what the segment has of these.
@@ -166,44 +133,7 @@ impl Emit<'_> {
 
     // ---- kernels ----
 
-    /// Has a kernel do an op where a lane is out of the ordinary.
-    pub fn check(&mut self, at: u32, i: usize) -> Made<()> {
-        let check = &self.checks[i];
-        let mut results = vec![];
-        for id in &check.results {
-            results.push(self.in_register(*id)?);
-        }
-        let odd = self.in_register(check.odd)?;
-        if self.m.width == VectorWidth::Whole {
-            let k = Register::K0 + odd as u32;
-            self.m.rr(Code::VEX_Kortestw_kr_kr, k, k)?;
-        } else {
-            let v = self.m.vector(odd);
-            self.m.rr(Code::VEX_Vmovmskps_r32_ymm, Register::ECX, v)?;
-            self.m.rr(Code::Test_rm32_r32, Register::ECX, Register::ECX)?;
-        }
-        let from = self.m.jump(Code::Jne_rel32_64)?;
-        let mut args = vec![];
-        for id in &check.args {
-            args.push(match self.place[*id as usize].reg {
-                Some(r) => Arg::Reg(r),
-                None => Arg::Mem(self.home(*id).ok_or(TooMuch)?),
-            });
-        }
-        let held = self.taken();
-        self.calls.list.push(Call { from, back: self.m.here(), check: i, args, results, held });
-        for id in check.args.iter().chain(&check.results).chain([&check.odd]) {
-            self.used(at, *id);
-        }
-        Ok(())
-    }
-
-    /// The calls, after all other code.
-    pub fn call_all(&mut self) -> Made<()> {
-        std::mem::take(&mut self.calls.list).into_iter().try_for_each(|call| self.call(call))
-    }
-
-    fn call(&mut self, call: Call) -> Made<()> {
+    pub fn call(&mut self, call: Call) -> Made<()> {
         let first = self.calls.kept + KEPT;
         let op = self.calls.ops.get(call.check).ok_or(TooMuch)?;
         let kernel = *self.calls.kernels.get(op.code.0 as usize).ok_or(TooMuch)?;

@@ -1,14 +1,12 @@
 //! A block of a region: its items in order, for each side.
 
-use super::super::assembler::{Made, TooMuch};
-use super::super::emit::low;
 use super::decide::compare;
-use super::rare::{Arg, Rare, Stub};
-use super::{Cycle, PATIENCE, exec};
+use super::{Cycle, Rare, Stub};
+use crate::jit::emit::{Arg, Made, TooMuch};
+use crate::jit::machine::{ALWAYS, NONE, SOME};
 use crate::jit::nodes::body::{Body, Item};
 use crate::jit::nodes::region::{Check, End, Load, Loop, To};
 use crate::recording::{Id, Node};
-use iced_x86::Code;
 
 impl<'r> Cycle<'r> {
     pub fn block(&mut self, b: usize) -> Made<()> {
@@ -28,7 +26,7 @@ impl<'r> Cycle<'r> {
                     Some(compare) => self.compares(u32::MAX, &compare)?,
                     None => {
                         self.test(&[c])?;
-                        (Code::Jne_rel32_64, Code::Je_rel32_64)
+                        (SOME, NONE)
                     }
                 };
                 if yes == To::Block(b + 1) {
@@ -39,7 +37,7 @@ impl<'r> Cycle<'r> {
             }
             End::Any { some, none } => {
                 self.any_lane()?;
-                self.go(Code::Je_rel32_64, none)?;
+                self.go(NONE, none)?;
                 self.go_on(b, some)
             }
             End::Park(to) => {
@@ -51,13 +49,13 @@ impl<'r> Cycle<'r> {
                     self.tally(row)?;
                 }
                 self.turn()?;
-                self.e.m.r(Code::Dec_rm32, low(PATIENCE))?;
-                self.go(Code::Jne_rel32_64, to)?;
-                let from = self.e.m.jump(Code::Jmp_rel32_64)?;
+                let some = self.patience()?;
+                self.go(some, to)?;
+                let from = self.e.m.jump(ALWAYS)?;
                 let what = Rare::Tired(op, self.e.sides(), self.e.is_full());
                 let (from, held) = ([Some(from), None], self.e.reserved());
                 self.stubs.push(Stub { from, back: self.e.m.here(), what, held });
-                self.go(Code::Jmp_rel32_64, to)
+                self.go(ALWAYS, to)
             }
         }
     }
@@ -123,14 +121,8 @@ impl<'r> Cycle<'r> {
         if let Some(id) = self.e.given(Node::Exec)
             && !self.e.is_full()
         {
-            let halves = self.halves();
             for k in 0..sides {
-                let id = id + (k * n) as Id;
-                if halves {
-                    self.e.put_in_slot(id, self.executing + k as u32);
-                } else {
-                    self.e.pin_mask(id, exec(k));
-                }
+                self.place_lanes(id + (k * n) as Id, k);
             }
         }
         let mut uses = vec![vec![]; n * sides];
@@ -201,7 +193,7 @@ impl<'r> Cycle<'r> {
                 self.test(&ids)?;
                 let none = self.region.blocks[b].none.ok_or(TooMuch)?;
                 ids.iter().for_each(|id| self.e.used(at, *id));
-                self.go(Code::Je_rel32_64, none)
+                self.go(NONE, none)
             }
             Item::Exec(id) => {
                 let id = self.e.value(id);
@@ -227,7 +219,7 @@ impl<'r> Cycle<'r> {
             regs.push((self.e.in_register(*id)?, j as u32));
         }
         self.test(&[odd])?;
-        let from = self.e.m.jump(Code::Jne_rel32_64)?;
+        let from = self.e.m.jump(SOME)?;
         let mut list = vec![];
         for id in &args {
             list.push(match self.e.register_of(*id) {

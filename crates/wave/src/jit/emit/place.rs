@@ -1,55 +1,27 @@
 //! Where values are: registers, rows of the stack frame, what the wave's registers still hold.
 
-use super::super::assembler::{Made, Source, TooMuch, VectorWidth};
-use super::{EXEC, Emit, NEVER, OFFSETS, REGS, WARPS};
-use crate::recording::{Bin, Id, Node};
-use iced_x86::{Code, MemoryOperand, Register};
-use shader::bytecode::{Reg, UNIT_BYTES};
+use super::super::machine::{Mem, row};
+use super::{Emit, Made, NEVER, TooMuch};
+use crate::recording::{Id, Node};
+use shader::bytecode::Reg;
 
-/// A row of the stack frame.
-pub fn row(i: u32) -> MemoryOperand {
-    MemoryOperand::with_base_displ(Register::RSP, (i * 64).into())
+/// Where a value is.
+#[derive(Clone, Copy, Default)]
+pub struct Place {
+    pub reg: Option<u8>,
+    /// Row of the stack frame.
+    pub slot: Option<u32>,
+    /// Its register stays its own.
+    pub pinned: bool,
+    /// Its register of the wave's has something else by now.
+    pub gone: bool,
+    /// This register of the wave's has it.
+    pub at: Option<Reg>,
 }
 
 impl Emit<'_> {
-    /// Where a word register of the wave lies, for this warp.
-    pub fn register(&self, r: Reg) -> MemoryOperand {
-        let at = (r.unit() * UNIT_BYTES) as i64;
-        if r.is_uniform() || !self.inside {
-            return MemoryOperand::with_base_displ(REGS, at);
-        }
-        if let Some(n) = self.sides_of_warp {
-            let at = at + (64 * (self.k / n) + 32 * (self.k % n)) as i64;
-            return MemoryOperand::with_base_index_scale_displ_size(REGS, OFFSETS[0], 1, at, 1);
-        }
-        MemoryOperand::with_base_index_scale_displ_size(REGS, OFFSETS[self.k], 1, at, 1)
-    }
-    /// Where a part of a register of 64-bit lanes lies: of as many lanes as a vector has words, the first half and the last.
-    pub fn register_part(&self, r: Reg, part: u8) -> MemoryOperand {
-        let bytes = if self.m.width == VectorWidth::Whole { 64 } else { 32 };
-        let at = (r.unit() * UNIT_BYTES) as i64 + bytes * part as i64;
-        if r.is_uniform() || !self.inside {
-            return MemoryOperand::with_base_displ(REGS, at);
-        }
-        // Twice as far as words.
-        if let Some(n) = self.sides_of_warp {
-            let at = at + (128 * (self.k / n) + 64 * (self.k % n)) as i64;
-            return MemoryOperand::with_base_index_scale_displ_size(REGS, OFFSETS[0], 2, at, 1);
-        }
-        MemoryOperand::with_base_index_scale_displ_size(REGS, OFFSETS[self.k], 2, at, 1)
-    }
-    /// Where this warp's bits of a mask lie.
-    pub fn mask_at(&self, base: Register, at: i64) -> MemoryOperand {
-        let scale = if self.m.width == VectorWidth::Whole { 2 } else { 1 };
-        if let Some(n) = self.sides_of_warp {
-            let at = at + (2 * (self.k / n) + self.k % n) as i64;
-            return MemoryOperand::with_base_index_scale_displ_size(base, WARPS[0], scale, at, 1);
-        }
-        MemoryOperand::with_base_index_scale_displ_size(base, WARPS[self.k], scale, at, 1)
-    }
-
     /// Where a vector may be read from memory.
-    pub fn home(&mut self, id: Id) -> Option<MemoryOperand> {
+    pub fn home(&mut self, id: Id) -> Option<Mem> {
         let p = self.place[id as usize];
         if let Some(slot) = p.slot {
             return Some(row(slot));
@@ -60,7 +32,7 @@ impl Emit<'_> {
         match self.node(id) {
             Node::Splat(x) => Some(self.m.constant(x)),
             Node::Splat64(x) => Some(self.m.constant64(x)),
-            Node::Line(table) => Some(self.m.in_pool(&table.0)),
+            Node::Line(table) => self.m.line(&table.0),
             Node::Word(r) if !p.gone => Some(self.register(r)),
             Node::Part(r, part) if !p.gone => Some(self.register_part(r, part)),
             _ => None,
@@ -78,25 +50,9 @@ impl Emit<'_> {
 
     pub fn save(&mut self, id: Id, s: u8, slot: u32) -> Made<()> {
         if self.in_masks(id) {
-            return self.m.mr(Code::VEX_Kmovw_m16_kr, row(slot), Register::K0 + s as u32);
+            return self.m.store_mask(row(slot), s);
         }
         self.m.store(row(slot), s)
-    }
-
-    /// What an instruction may have as its last operand: a register, or memory for what is not read again soon.
-    pub fn source(&mut self, at: u32, id: Id) -> Made<Source> {
-        // The warp beside this one wants it next: then it is loaded once for all.
-        let soon = self.uses[id as usize]
-            .iter()
-            .rev()
-            .any(|u| *u > at && *u / self.side as u32 == at / self.side as u32);
-        if self.place[id as usize].reg.is_none()
-            && (self.dies(at, id) || self.is_common(id) && !soon)
-            && let Some(m) = self.home(id)
-        {
-            return Ok(Source::Mem(m));
-        }
-        self.in_register(id).map(Source::Reg)
     }
 
     /// The value's register; it is brought to one if need be.
@@ -116,24 +72,15 @@ impl Emit<'_> {
         let masks = self.in_masks(id);
         match self.node(id) {
             Node::Truth(t) => self.m.truth(d, t)?,
-            Node::Lanes(bits) => {
-                let m = MemoryOperand { is_broadcast: false, ..self.m.constant(bits.into()) };
-                self.m.rm(Code::VEX_Kmovw_kr_km16, Register::K0 + d as u32, m)?;
-            }
+            Node::Lanes(bits) => self.m.lanes(d, bits)?,
             Node::Splat(0) | Node::Splat64(0) => self.m.zero(d)?,
             _ if self.place[id as usize].slot.is_some() && masks => {
                 let slot = self.slot(id);
-                self.m.rm(Code::VEX_Kmovw_kr_km16, Register::K0 + d as u32, row(slot))?;
+                self.m.load_mask(d, row(slot))?;
             }
-            Node::Mask(r) if self.place[id as usize].slot.is_none() => {
-                let m = self.mask_at(REGS, (r.unit() * UNIT_BYTES) as i64);
-                self.load_mask(d, m)?;
-            }
+            Node::Mask(r) if self.place[id as usize].slot.is_none() => self.read_mask(d, Some(r))?,
             Node::Exec if self.full => self.m.truth(d, true)?,
-            Node::Exec if self.place[id as usize].slot.is_none() => {
-                let m = self.mask_at(EXEC, 0);
-                self.load_mask(d, m)?;
-            }
+            Node::Exec if self.place[id as usize].slot.is_none() => self.read_mask(d, None)?,
             _ => {
                 let m = self.home(id).ok_or(TooMuch)?;
                 self.load_home(id, d, m)?;
@@ -141,23 +88,6 @@ impl Emit<'_> {
         }
         Ok(())
     }
-    /// Loads a value from its home.
-    pub fn load_home(&mut self, id: Id, d: u8, home: MemoryOperand) -> Made<()> {
-        let wide = matches!(self.node(id), Node::Splat64(_)) && home.is_broadcast;
-        if wide { self.m.load64(d, home) } else { self.m.load(d, home) }
-    }
-
-    pub fn load_mask(&mut self, d: u8, m: MemoryOperand) -> Made<()> {
-        if self.m.width == VectorWidth::Whole {
-            return self.m.rm(Code::VEX_Kmovw_kr_km16, Register::K0 + d as u32, m);
-        }
-        let v = self.m.vector(d);
-        self.m.rm(Code::VEX_Vpbroadcastb_ymm_xmmm8, v, m)?;
-        let bits = self.m.bits();
-        self.m.bin(Bin::And, d, d, Source::Mem(bits))?;
-        self.m.compare(Bin::IEq, d, d, Source::Mem(bits))
-    }
-
     /// A register for the value, whose register it is from here on.
     pub fn define(&mut self, id: Id) -> Made<u8> {
         if let Some(&r) = self.hints.get(&id)
@@ -186,6 +116,13 @@ impl Emit<'_> {
         }
         self.place[id as usize].reg = Some(r);
         self.place[id as usize].pinned |= self.reserved >> r & 1 != 0;
+    }
+
+    /// Register `r`, which `old` has for the last time, is `new`'s.
+    pub fn rename(&mut self, old: Id, new: Id, r: u8) {
+        self.place[old as usize].reg = None;
+        self.vectors[r as usize] = None;
+        self.take(r, new);
     }
 
     pub fn vector(&mut self) -> Made<u8> {

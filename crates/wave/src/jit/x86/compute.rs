@@ -1,10 +1,10 @@
-//! Nodes and stores as instructions.
+//! Nodes as instructions.
 
-use super::super::assembler::{Made, Source, TooMuch, VectorWidth};
-use super::{Emit, NEVER, REGS, row};
+use super::assembler::{Made, Source, TooMuch, VectorWidth};
+use super::frame::row;
+use crate::jit::emit::Emit;
 use crate::recording::{Bin, Id, Node, Tri, Un};
 use iced_x86::{Code, MemoryOperand, Register};
-use shader::bytecode::{Reg, UNIT_BYTES};
 
 impl Emit<'_> {
     pub fn compute(&mut self, at: u32, id: Id) -> Made<()> {
@@ -235,114 +235,29 @@ impl Emit<'_> {
         self.m.fma231(op, d, ra, s)
     }
 
-    /// Register `r`, which `old` has for the last time, is `new`'s.
-    fn rename(&mut self, old: Id, new: Id, r: u8) {
-        self.place[old as usize].reg = None;
-        self.vectors[r as usize] = None;
-        self.take(r, new);
+    /// What an instruction may have as its last operand: a register, or memory for what is not read again soon.
+    pub fn source(&mut self, at: u32, id: Id) -> Made<Source> {
+        // The warp beside this one wants it next: then it is loaded once for all.
+        let soon = self.uses[id as usize]
+            .iter()
+            .rev()
+            .any(|u| *u > at && *u / self.side as u32 == at / self.side as u32);
+        if self.place[id as usize].reg.is_none()
+            && (self.dies(at, id) || self.is_common(id) && !soon)
+            && let Some(m) = self.home(id)
+        {
+            return Ok(Source::Mem(m));
+        }
+        self.in_register(id).map(Source::Reg)
+    }
+    /// Loads a value from its home.
+    pub fn load_home(&mut self, id: Id, d: u8, home: MemoryOperand) -> Made<()> {
+        let wide = matches!(self.node(id), Node::Splat64(_)) && home.is_broadcast;
+        if wide { self.m.load64(d, home) } else { self.m.load(d, home) }
     }
 
-    pub fn store(&mut self, at: u32, r: Reg, id: Id, some: bool) -> Made<()> {
-        let mask = self.node(id).is_mask();
-        if self.place[id as usize].at == Some(r) && !mask {
-            // It is there.
-            self.used(at, id);
-            if some {
-                let exec = self.value(*self.given.get(&Node::Exec).ok_or(TooMuch)?);
-                self.used(at, exec);
-            }
-            return Ok(());
-        }
-        self.leave_home(r, id)?;
-        // Who reads later what the register holds now has it elsewhere by then.
-        if self.inside {
-            let old = if mask { Node::Mask(Reg::varying(r.unit() as u16)) } else { Node::Word(r) };
-            if let Some(&old) = self.given.get(&old)
-                && let old = self.value(old)
-                && old != id
-                && self.next_use(old) != NEVER
-            {
-                self.in_register(old)?;
-                self.place[old as usize].gone = true;
-            }
-        }
-        let s = self.in_register(id)?;
-        let unit = (r.unit() * UNIT_BYTES) as i64;
-        if some {
-            let exec = self.value(*self.given.get(&Node::Exec).ok_or(TooMuch)?);
-            let k = self.in_register(exec)?;
-            let to = self.register(r);
-            if self.m.width == VectorWidth::Whole {
-                self.m.store_some(to, k, s)?;
-            } else {
-                let d = self.vector()?;
-                self.m.load(d, to)?;
-                self.m.select(d, k, Source::Reg(s), d)?;
-                self.m.store(to, d)?;
-            }
-            self.used(at, exec);
-        } else if !mask {
-            let to = self.register(r);
-            self.m.store(to, s)?;
-            if (!self.inside || r.is_uniform()) && self.m.width == VectorWidth::Half {
-                // A uniform register has its value sixteen times.
-                let rest = MemoryOperand { displacement: to.displacement + 32, ..to };
-                self.m.store(rest, s)?;
-            }
-        } else if !self.inside {
-            // All sixteen masks of a uniform Bool.
-            let to = MemoryOperand::with_base_displ(REGS, unit);
-            if self.m.width == VectorWidth::Whole {
-                let free = self.vector()?;
-                let y = Register::YMM0 + free as u32;
-                self.m.rr(Code::EVEX_Vpmovm2w_ymm_kr, y, Register::K0 + s as u32)?;
-                self.m.mr(Code::EVEX_Vmovdqu32_ymmm256_k1z_ymm, to, y)?;
-            } else {
-                self.m.mr(Code::VEX_Vmovdqu_ymmm256_ymm, to, self.m.vector(s))?;
-            }
-        } else {
-            let to = self.mask_at(REGS, unit);
-            self.save_mask(to, s)?;
-        }
-        self.used(at, id);
-        Ok(())
-    }
-
-    /// A register of 64-bit lanes gets its parts.
-    pub fn store_parts(&mut self, at: u32, r: Reg, ids: [Id; 2]) -> Made<()> {
-        if self.inside {
-            // Both, before either of them is written.
-            for part in 0..2 {
-                if let Some(&old) = self.given.get(&Node::Part(r, part))
-                    && let old = self.value(old)
-                    && ids[part as usize] != old
-                    && self.next_use(old) != NEVER
-                {
-                    self.in_register(old)?;
-                    self.place[old as usize].gone = true;
-                }
-            }
-        }
-        for (part, id) in ids.into_iter().enumerate() {
-            let s = self.in_register(id)?;
-            let to = self.register_part(r, part as u8);
-            self.m.store(to, s)?;
-            if (!self.inside || r.is_uniform()) && self.m.width == VectorWidth::Half {
-                // A uniform register has its value sixteen times.
-                let rest = MemoryOperand { displacement: to.displacement + 64, ..to };
-                self.m.store(rest, s)?;
-            }
-        }
-        ids.into_iter().for_each(|id| self.used(at, id));
-        Ok(())
-    }
-
-    pub fn save_mask(&mut self, to: MemoryOperand, s: u8) -> Made<()> {
-        if self.m.width == VectorWidth::Whole {
-            return self.m.mr(Code::VEX_Kmovw_m16_kr, to, Register::K0 + s as u32);
-        }
-        let v = self.m.vector(s);
-        self.m.rr(Code::VEX_Vmovmskps_r32_ymm, Register::ECX, v)?;
-        self.m.mr(Code::Mov_rm8_r8, to, Register::CL)
+    /// No item after `at` uses the value.
+    pub fn ends(&self, at: u32, id: Id) -> bool {
+        self.uses[id as usize].iter().all(|u| *u == at)
     }
 }

@@ -1,16 +1,17 @@
-//! The loop over live warps: how many side by side, what they have in common in registers of its own.
+//! The loop over live warps, of a segment.
 
-use super::super::assembler::{Made, VectorWidth};
-use super::{Emit, LIVE, MOST_SIDE_BY_SIDE, OFFSETS, PINS, Place, WARPS, low};
+use super::assembler::{Made, VectorWidth};
+use super::frame::{LIVE, MOST_SIDE_BY_SIDE, OFFSETS, WARPS, low};
+use crate::jit::emit::{Emit, Place};
 use crate::jit::nodes::body::{Item, chain, computed};
-use crate::recording::{Id, Node};
 use iced_x86::{Code, Register};
+use std::mem::take;
 
 impl Emit<'_> {
     pub fn loops(&mut self) -> Made<()> {
         self.inside = true;
         // What is common to all warps has its place; all else is each loop's own.
-        let common = std::mem::take(&mut self.place);
+        let common = take(&mut self.place);
         let side = self.side_by_side();
         let mut done = None;
         if side > 1 {
@@ -45,49 +46,15 @@ impl Emit<'_> {
             return 1;
         }
         let wanted = (4 * longest).div_ceil(work.max(1)).min(MOST_SIDE_BY_SIDE as u32) as usize;
-        let room = self.vectors.len() - PINS[(self.m.width == VectorWidth::Whole) as usize]
-            + if self.m.width == VectorWidth::Whole { 16 } else { 0 };
+        let room =
+            self.vectors.len() - self.m.pins() + if self.m.width == VectorWidth::Whole { 16 } else { 0 };
         wanted.min(room / self.most_at_once().max(1)).max(1)
-    }
-
-    /// How many vectors of a warp's own are needed at one time.
-    pub fn most_at_once(&self) -> usize {
-        let each = &self.body.each;
-        let mut last = vec![usize::MAX; self.body.nodes.len()];
-        for (i, item) in each.iter().enumerate() {
-            self.reads_of(*item, |id| last[id as usize] = i);
-        }
-        let (mut now, mut most) = (0usize, 0usize);
-        let mut ends = vec![0usize; each.len() + 1];
-        for (i, item) in each.iter().enumerate() {
-            now -= ends[i];
-            if let Item::Compute(id) = *item
-                && !self.body.nodes[id as usize].is_mask()
-                && last[id as usize] != usize::MAX
-            {
-                now += 1;
-                ends[last[id as usize]] += 1;
-            }
-            most = most.max(now);
-        }
-        // One more for what comes from memory.
-        most + 1
     }
 
     /// A loop over live warps, so many side by side: all of them if that is one, else one turn.
     fn each(&mut self, common: &[Place], side: usize) -> Made<()> {
-        let n = self.body.nodes.len();
-        self.side = side;
-        self.vectors.fill(None);
-        self.masks.fill(None);
-        self.place = vec![Place::default(); n * side];
-        for (p, c) in self.place.iter_mut().zip(common) {
-            *p = Place { slot: c.slot, ..Place::default() };
-        }
-        self.uses = vec![vec![]; n * side];
+        self.begin_loop(common, side)?;
         let each = &self.body.each;
-        self.note_uses(each);
-        self.pin()?;
         let each_warp = self.m.here();
         for k in 0..side {
             let (warp, offset) = (low(WARPS[k]), low(OFFSETS[k]));
@@ -123,30 +90,5 @@ impl Emit<'_> {
         }
         self.m.rr(Code::Test_rm32_r32, LIVE, LIVE)?;
         self.m.jump_back(Code::Jne_rel32_64, each_warp)
-    }
-
-    /// What the loop uses most often of what all warps have in common gets registers.
-    pub fn pin(&mut self) -> Made<()> {
-        let common = |node: Node, uniform: bool| match node {
-            Node::Splat(x) => x != 0,
-            Node::Splat64(x) => x != 0,
-            Node::Parts(..) => false,
-            Node::Truth(_) => false,
-            _ => uniform,
-        };
-        let mut often: Vec<(usize, Id)> = (0..self.body.nodes.len())
-            .filter(|&i| {
-                let node = self.body.nodes[i];
-                self.uses[i].len() > self.side && common(node, self.body.uniform[i]) && !node.is_mask()
-            })
-            .map(|i| (self.uses[i].len(), i as Id))
-            .collect();
-        often.sort_unstable_by(|a, b| b.0.cmp(&a.0).then(a.1.cmp(&b.1)));
-        for &(_, id) in often.iter().take(PINS[(self.m.width == VectorWidth::Whole) as usize]) {
-            self.in_register(id)?;
-            self.held = 0;
-            self.place[id as usize].pinned = true;
-        }
-        Ok(())
     }
 }

@@ -1,7 +1,7 @@
 //! What loops tell the emitter and ask of it: sides, registers that they keep for themselves, and where values lie.
 
-use super::super::assembler::{Made, Target, TooMuch, VectorWidth};
-use super::{Calls, Emit, Place};
+use super::super::machine::Target;
+use super::{Calls, Emit, Made, Place, TooMuch};
 use crate::jit::nodes::body::Body;
 use crate::jit::nodes::region::Check;
 use crate::recording::{Id, Node};
@@ -26,7 +26,7 @@ impl<'s> Emit<'s> {
     }
     /// For a loop that begins with this block.
     pub fn of_loop(body: &'s Body, target: Target) -> Emit<'s> {
-        let sides_of_warp = Some(if target.width == VectorWidth::Half { 2 } else { 1 });
+        let sides_of_warp = Some(target.sides_of_warp());
         Emit { inside: true, sides_of_warp, ..Emit::new(body, target) }
     }
 
@@ -73,15 +73,9 @@ impl<'s> Emit<'s> {
     pub fn set_reserved(&mut self, vectors: u32) {
         self.reserved = vectors;
     }
-    pub fn set_reserved_masks(&mut self, masks: u32) {
-        self.reserved_masks = masks;
-    }
     /// The item at hand needs the register no more.
     pub fn let_go(&mut self, vector: u8) {
         self.held &= !(1 << vector);
-    }
-    pub fn let_go_mask(&mut self, mask: u8) {
-        self.held_masks &= !(1 << mask);
     }
 
     // ---- values ----
@@ -119,11 +113,6 @@ impl<'s> Emit<'s> {
         let place = &mut self.place[id as usize];
         (place.reg, place.pinned, place.gone) = (Some(r), true, true);
         self.vectors[r as usize] = Some(id);
-    }
-    pub fn pin_mask(&mut self, id: Id, r: u8) {
-        let place = &mut self.place[id as usize];
-        (place.reg, place.pinned) = (Some(r), true);
-        self.masks[r as usize] = Some(id);
     }
     /// A value lies in a row of the stack.
     pub fn put_in_slot(&mut self, id: Id, slot: u32) {
