@@ -86,19 +86,22 @@ struct Packs {
     /// Those that have been packed, a bit each.
     there: [u16; 2],
     /// By instructions for products of bytes.
+    #[cfg(target_arch = "x86_64")]
     vnni: bool,
 }
 
 impl Packs {
     #[inline(always)]
     fn new<S: Simd>(_: S) -> Packs {
-        #[cfg(target_arch = "x86_64")]
-        let vnni = S::ONE_VECTOR && vnni::is_there();
-        #[cfg(not(target_arch = "x86_64"))]
-        let vnni = false;
         let (left, right) =
             ([const { MaybeUninit::uninit() }; MOST], [const { MaybeUninit::uninit() }; MOST]);
-        Packs { left, right, there: [0; 2], vnni }
+        Packs {
+            left,
+            right,
+            there: [0; 2],
+            #[cfg(target_arch = "x86_64")]
+            vnni: S::ONE_VECTOR && vnni::is_there(),
+        }
     }
 
     /// Packs the left matrix, unless it has been.
