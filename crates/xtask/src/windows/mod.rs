@@ -1,10 +1,13 @@
 //! `cargo xtask windows`: that Tuff is the same on Windows. The driver and the conformance programs are built by mingw for x86-64, and run
 //! under Wine: they must say what they say on Linux, case by case, and cost the same.
 
+mod layer;
+
 use crate::aarch64::Foreign;
 use crate::cargo::{call, cargo, icd_file, own_driver, root, target_folder};
 use crate::needs::{Need, has_program, provide};
-use crate::same::{PROGRAMS, children, compare, outcome};
+use crate::same::{PROGRAMS, Report, children, of, outcome};
+use layer::Place;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -30,6 +33,9 @@ pub struct Args {
 pub const WINDOWS: Foreign = Foreign { triple: TRIPLE, machine: "x86_64" };
 
 const TRIPLE: &str = "x86_64-pc-windows-gnu";
+
+/// What `--only` calls the tests of crates.
+const TESTS: &str = "tests";
 
 /// The conformance program that makes windows.
 const WINDOW: &str = "window-child";
@@ -104,16 +110,16 @@ impl Wine {
             .env_remove("WAYLAND_DISPLAY");
     }
 
-    /// Tells the loader of the driver alone, by the registry: it does not look at variables in a process with more rights than the user's,
-    /// and Wine's processes have them all.
-    fn register(&self, icd: &Path) -> Result<(), String> {
-        const KEY: &str = "HKLM\\SOFTWARE\\Khronos\\Vulkan\\Drivers";
+    /// Tells the loader of one manifest alone, by the registry: it does not look at variables in a process with more rights than the
+    /// user's, and Wine's processes have them all. `what`: `Drivers` or `ExplicitLayers`.
+    fn register(&self, what: &str, manifest: &Path) -> Result<(), String> {
+        let key = format!("HKLM\\SOFTWARE\\Khronos\\Vulkan\\{what}");
         let mut forget = self.run("reg");
-        forget.args(["delete", KEY, "/f"]);
+        forget.args(["delete", &key, "/f"]);
         // (There may be none.)
         let _ = forget.status();
         let mut add = self.run("reg");
-        add.args(["add", KEY, "/f", "/v"]).arg(of_windows(icd)).args(["/t", "REG_DWORD", "/d", "0"]);
+        add.args(["add", &key, "/f", "/v"]).arg(of_windows(manifest)).args(["/t", "REG_DWORD", "/d", "0"]);
         call(add)
     }
 }
@@ -132,30 +138,48 @@ pub fn provide_tools(whom: &str) -> Result<(), String> {
 }
 
 pub fn run(args: &Args) -> Result<(), String> {
+    let known = |name: &String| {
+        [TESTS, WINDOW, layer::CHILD].contains(&&**name) || PROGRAMS.iter().any(|p| p.name == name)
+    };
+    if let Some(name) = args.only.iter().find(|name| !known(name)) {
+        return Err(format!("no conformance program {name} is compared"));
+    }
+    if args.loader.is_none() && args.only.iter().any(|name| name == layer::CHILD) {
+        return Err(format!("{} needs --loader: without a loader there are no layers", layer::CHILD));
+    }
     provide_tools("tests")?;
     provide("tests for Windows", &NEEDS)?;
     let folder = target_folder().join("windows");
     let wine = Wine::new(&folder)?;
     let wanted = |name: &str| args.only.is_empty() || args.only.iter().any(|o| o == name);
-    if wanted("tests") {
+    if wanted(TESTS) {
         tests(&wine)?;
     }
     let programs: Vec<_> = PROGRAMS.iter().filter(|p| wanted(p.name)).collect();
-    if programs.is_empty() && !wanted(WINDOW) {
+    // Without a loader there are no layers.
+    let layered = wanted(layer::CHILD) && args.loader.is_some();
+    if programs.is_empty() && !layered && !wanted(WINDOW) {
         return Ok(());
     }
     let icd = build(&folder, args.release)?;
     let there = children(&["--target", TRIPLE], |_| ())?;
     let way = Way { batch: way(args, &wine, &folder, &icd)?, wine };
-    let mut wrong = Vec::new();
+    let mut report = Report::new("Linux");
     if wanted(WINDOW)
         && let Err(e) = shown(&way, &there)
     {
-        wrong.push(e);
+        report.wrong(e);
     }
-    if !programs.is_empty() {
-        let own = own_driver(&folder, &[])?;
+    if layered || !programs.is_empty() {
+        let layer: &[&str] = if layered { &[layer::CRATE] } else { &[] };
+        let own = own_driver(&folder.join("linux"), layer)?;
         let here = children(&[], |_| ())?;
+        if layered {
+            let [here, there] = [&here, &there].map(|list| of(list, layer::CHILD));
+            let here = Place { program: &here?, icd: &own, library: Place::linux() };
+            let there = Place { program: &there?, icd: &icd, library: Place::windows(profile(args.release)) };
+            layer::compare(&way.wine, &folder, &here, &there, &mut report)?;
+        }
         for program in programs {
             let (cases, want) = program.native(&here, &own, &folder)?;
             for settings in if args.all { &SETTINGS[..] } else { &SETTINGS[..1] } {
@@ -163,15 +187,17 @@ pub fn run(args: &Args) -> Result<(), String> {
                 let mut command = way.run(&program.of(&there)?, false);
                 command.envs(settings.iter().copied());
                 let name = settings.iter().fold(program.name.to_string(), |n, (k, v)| format!("{n} {k}={v}"));
-                match outcome(command, &icd, &folder, &cases, program.counts) {
-                    Ok(got) => compare(&name, &want, &got, program.counts, &mut wrong),
-                    Err(e) => wrong.push(format!("{name}: {e}")),
-                }
+                report.compare(
+                    &name,
+                    &want,
+                    outcome(command, &icd, &folder, &cases, program.counts),
+                    program.counts,
+                );
                 println!("xtask: {:.0} s", start.elapsed().as_secs_f64());
             }
         }
     }
-    if wrong.is_empty() { Ok(()) } else { Err(wrong.join("\n")) }
+    report.end()
 }
 
 /// Settings that programs run with, the usual ones first.
@@ -201,7 +227,7 @@ impl Way {
 
 fn way(args: &Args, wine: &Wine, folder: &Path, icd: &Path) -> Result<Option<PathBuf>, String> {
     let Some(loader) = &args.loader else { return direct(folder, icd).map(Some) };
-    wine.register(icd)?;
+    wine.register("Drivers", icd)?;
     let beside = target_folder().join(TRIPLE).join("debug/vulkan-1.dll");
     std::fs::copy(loader, &beside).map_err(|e| format!("{}: {e}", loader.display()))?;
     Ok(None)
@@ -209,9 +235,7 @@ fn way(args: &Args, wine: &Wine, folder: &Path, icd: &Path) -> Result<Option<Pat
 
 /// Pictures are seen in a window.
 fn shown(way: &Way, programs: &[(String, PathBuf)]) -> Result<(), String> {
-    let found = programs.iter().find(|(name, _)| name == WINDOW);
-    let (_, exe) = found.ok_or(format!("conformance has no {WINDOW}"))?;
-    let output = way.run(exe, true).output().map_err(|e| format!("{WINDOW}: {e}"))?;
+    let output = way.run(&of(programs, WINDOW)?, true).output().map_err(|e| format!("{WINDOW}: {e}"))?;
     let text = String::from_utf8_lossy(&output.stdout);
     let good = text.lines().filter(|l| !l.starts_with("WRONG")).count();
     println!("xtask: {WINDOW}: {good} pictures are seen");
@@ -242,10 +266,15 @@ fn tests(wine: &Wine) -> Result<(), String> {
     call(tests)
 }
 
-/// Builds the driver, and gives an ICD file for it.
+/// The folder that cargo builds to.
+fn profile(release: bool) -> &'static str {
+    if release { "release" } else { "debug" }
+}
+
+/// Builds the driver and the layer, and gives an ICD file for the driver.
 fn build(folder: &Path, release: bool) -> Result<PathBuf, String> {
-    let profile = if release { "release" } else { "debug" };
-    let mut build = cargo(&["build", "-p", "icd", "--target", TRIPLE]);
+    let profile = profile(release);
+    let mut build = cargo(&["build", "-p", "icd", "-p", layer::CRATE, "--target", TRIPLE]);
     build.args(release.then_some("--release"));
     call(build)?;
     let library = target_folder().join(TRIPLE).join(profile).join("vulkan_tuff.dll");
