@@ -98,6 +98,7 @@ pub struct Ended {
 
 impl Ended {
     /// Of a program that was run elsewhere.
+    #[cfg_attr(windows, expect(dead_code, reason = "only `tuff top` runs programs elsewhere"))]
     pub fn of(status: ExitStatus, why: String) -> Ended {
         Ended { status, why }
     }
