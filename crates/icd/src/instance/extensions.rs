@@ -20,7 +20,7 @@ impl Extension {
             name if name == c"VK_EXT_external_memory_dma_buf" => texel::dma_buf::available(),
             name if OF_RAYS.contains(&name) => rays(),
             name if OF_UNIX.contains(&name) => cfg!(unix),
-            name if name == c"VK_KHR_win32_surface" => cfg!(windows),
+            name if OF_WINDOWS.contains(&name) => cfg!(windows),
             _ => true,
         }
     }
@@ -48,6 +48,14 @@ const OF_UNIX: &[&CStr] = &[
     c"VK_KHR_wayland_surface",
     c"VK_KHR_xcb_surface",
     c"VK_KHR_xlib_surface",
+];
+
+/// Extensions of systems with handles, and of their windows.
+const OF_WINDOWS: &[&CStr] = &[
+    c"VK_KHR_external_fence_win32",
+    c"VK_KHR_external_memory_win32",
+    c"VK_KHR_external_semaphore_win32",
+    c"VK_KHR_win32_surface",
 ];
 
 /// Whether the device traces rays: the modelled GPU has a unit for them, or the user allows them without one.
