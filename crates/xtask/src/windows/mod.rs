@@ -37,8 +37,8 @@ const TRIPLE: &str = "x86_64-pc-windows-gnu";
 /// What `--only` calls the tests of crates.
 const TESTS: &str = "tests";
 
-/// The conformance program that makes windows.
-const WINDOW: &str = "window-child";
+/// Conformance programs of Windows alone, and whether they need a display: each line is a case that passed, or says what is wrong.
+const OWN: [(&str, bool); 2] = [("window-child", true), ("external-child", false)];
 
 const TOOLS: [Need; 1] =
     [Need { what: "x86_64-w64-mingw32-gcc", package: "gcc-mingw-w64-x86-64", here: has_program }];
@@ -139,7 +139,9 @@ pub fn provide_tools(whom: &str) -> Result<(), String> {
 
 pub fn run(args: &Args) -> Result<(), String> {
     let known = |name: &String| {
-        [TESTS, WINDOW, layer::CHILD].contains(&&**name) || PROGRAMS.iter().any(|p| p.name == name)
+        [TESTS, layer::CHILD].contains(&&**name)
+            || OWN.iter().any(|p| p.0 == name)
+            || PROGRAMS.iter().any(|p| p.name == name)
     };
     if let Some(name) = args.only.iter().find(|name| !known(name)) {
         return Err(format!("no conformance program {name} is compared"));
@@ -158,17 +160,18 @@ pub fn run(args: &Args) -> Result<(), String> {
     let programs: Vec<_> = PROGRAMS.iter().filter(|p| wanted(p.name)).collect();
     // Without a loader there are no layers.
     let layered = wanted(layer::CHILD) && args.loader.is_some();
-    if programs.is_empty() && !layered && !wanted(WINDOW) {
+    let own: Vec<_> = OWN.iter().filter(|p| wanted(p.0)).collect();
+    if programs.is_empty() && own.is_empty() && !layered {
         return Ok(());
     }
     let icd = build(&folder, args.release)?;
     let there = children(&["--target", TRIPLE], |_| ())?;
     let way = Way { batch: way(args, &wine, &folder, &icd)?, wine };
     let mut report = Report::new("Linux");
-    if wanted(WINDOW)
-        && let Err(e) = shown(&way, &there)
-    {
-        report.wrong(e);
+    for &&(name, display) in &own {
+        if let Err(e) = passes(&way, &of(&there, name)?, name, display) {
+            report.wrong(e);
+        }
     }
     if layered || !programs.is_empty() {
         let layer: &[&str] = if layered { &[layer::CRATE] } else { &[] };
@@ -233,16 +236,16 @@ fn way(args: &Args, wine: &Wine, folder: &Path, icd: &Path) -> Result<Option<Pat
     Ok(None)
 }
 
-/// Pictures are seen in a window.
-fn shown(way: &Way, programs: &[(String, PathBuf)]) -> Result<(), String> {
-    let output = way.run(&of(programs, WINDOW)?, true).output().map_err(|e| format!("{WINDOW}: {e}"))?;
+/// Runs a program whose lines are cases that pass.
+fn passes(way: &Way, program: &Path, name: &str, display: bool) -> Result<(), String> {
+    let output = way.run(program, display).output().map_err(|e| format!("{name}: {e}"))?;
     let text = String::from_utf8_lossy(&output.stdout);
-    let good = text.lines().filter(|l| !l.starts_with("WRONG")).count();
-    println!("xtask: {WINDOW}: {good} pictures are seen");
-    match output.status.success() && good > 0 && good == text.lines().count() {
+    let (all, good) = (text.lines().count(), text.lines().filter(|l| !l.starts_with("WRONG")).count());
+    println!("xtask: {name}: {good} of {all} cases pass");
+    match output.status.success() && good > 0 && good == all {
         true => Ok(()),
         false => {
-            Err(format!("{WINDOW}: {}\n{text}\n{}", output.status, String::from_utf8_lossy(&output.stderr)))
+            Err(format!("{name}: {}\n{text}\n{}", output.status, String::from_utf8_lossy(&output.stderr)))
         }
     }
 }
