@@ -30,10 +30,15 @@ pub struct Outcome {
 }
 
 impl Outcome {
+    /// Of cases, and what they gave.
+    pub fn of(lines: BTreeMap<String, String>) -> Outcome {
+        Outcome { lines, counters: String::new() }
+    }
+
     /// Of a table's text: each row is a case.
     pub fn of_rows(text: &str) -> Outcome {
         let lines = text.lines().enumerate().map(|(n, line)| (format!("row {n:04}"), line.to_string()));
-        Outcome { lines: lines.collect(), counters: String::new() }
+        Outcome::of(lines.collect())
     }
 }
 

@@ -2,6 +2,7 @@
 //! under Wine: they must say what they say on Linux, case by case, and cost the same.
 
 mod layer;
+mod tool;
 
 use crate::aarch64::Foreign;
 use crate::cargo::{call, cargo, icd_file, own_driver, root, target_folder};
@@ -15,7 +16,7 @@ use std::time::Instant;
 
 #[derive(clap::Args)]
 pub struct Args {
-    /// Run only these conformance programs, such as `scene-child`; `tests`: those of crates alone.
+    /// Run only these conformance programs, such as `scene-child`; `tests`: those of crates alone; `tuff`: its commands.
     #[arg(long, value_delimiter = ',')]
     only: Vec<String>,
     /// A Vulkan loader for Windows (vulkan-1.dll; docs/windows.md has how to build one). Without one, programs load the driver itself.
@@ -139,7 +140,7 @@ pub fn provide_tools(whom: &str) -> Result<(), String> {
 
 pub fn run(args: &Args) -> Result<(), String> {
     let known = |name: &String| {
-        [TESTS, layer::CHILD].contains(&&**name)
+        [TESTS, layer::CHILD, tool::NAME].contains(&&**name)
             || OWN.iter().any(|p| p.0 == name)
             || PROGRAMS.iter().any(|p| p.name == name)
     };
@@ -161,7 +162,7 @@ pub fn run(args: &Args) -> Result<(), String> {
     // Without a loader there are no layers.
     let layered = wanted(layer::CHILD) && args.loader.is_some();
     let own: Vec<_> = OWN.iter().filter(|p| wanted(p.0)).collect();
-    if programs.is_empty() && own.is_empty() && !layered {
+    if programs.is_empty() && own.is_empty() && !layered && !wanted(tool::NAME) {
         return Ok(());
     }
     let icd = build(&folder, args.release)?;
@@ -173,15 +174,21 @@ pub fn run(args: &Args) -> Result<(), String> {
             report.wrong(e);
         }
     }
-    if layered || !programs.is_empty() {
-        let layer: &[&str] = if layered { &[layer::CRATE] } else { &[] };
-        let own = own_driver(&folder.join("linux"), layer)?;
+    if layered || wanted(tool::NAME) || !programs.is_empty() {
+        let more: &[&str] = if layered { &[tool::NAME, layer::CRATE] } else { &[tool::NAME] };
+        let own = own_driver(&folder.join("linux"), more)?;
         let here = children(&[], |_| ())?;
         if layered {
             let [here, there] = [&here, &there].map(|list| of(list, layer::CHILD));
             let here = Place { program: &here?, icd: &own, library: Place::linux() };
             let there = Place { program: &there?, icd: &icd, library: Place::windows(profile(args.release)) };
             layer::compare(&way.wine, &folder, &here, &there, &mut report)?;
+        }
+        if wanted(tool::NAME) {
+            let place = |programs, name: &str| tool::Place { folder: folder.join(name), programs };
+            let (here, there) = (place(&here, "linux/tool"), place(&there, "tool"));
+            let profile = profile(args.release);
+            tool::compare(&way.wine, &here, &there, [&own, &icd], profile, &mut report)?;
         }
         for program in programs {
             let (cases, want) = program.native(&here, &own, &folder)?;
@@ -274,10 +281,10 @@ fn profile(release: bool) -> &'static str {
     if release { "release" } else { "debug" }
 }
 
-/// Builds the driver and the layer, and gives an ICD file for the driver.
+/// Builds the driver, the layer and `tuff`, and gives an ICD file for the driver.
 fn build(folder: &Path, release: bool) -> Result<PathBuf, String> {
     let profile = profile(release);
-    let mut build = cargo(&["build", "-p", "icd", "-p", layer::CRATE, "--target", TRIPLE]);
+    let mut build = cargo(&["build", "-p", "icd", "-p", layer::CRATE, "-p", tool::NAME, "--target", TRIPLE]);
     build.args(release.then_some("--release"));
     call(build)?;
     let library = target_folder().join(TRIPLE).join(profile).join("vulkan_tuff.dll");
