@@ -46,7 +46,7 @@ const TOOLS: [Need; 1] =
 
 /// (Wine's DXGI, which the loader asks for adapters, needs a display.)
 const NEEDS: [Need; 3] = [
-    Need { what: "wine", package: "wine64", here: has_program },
+    Need { what: "wine", package: "wine", here: has_program },
     Need { what: "xvfb-run", package: "xvfb", here: has_program },
     Need { what: "xauth", package: "xauth", here: has_program },
 ];

@@ -89,7 +89,7 @@ fn run(place: &Place, system: &System) -> Result<Outcome, String> {
     for (name, words) in COMMANDS.iter().filter_map(|words| words.split_first()) {
         let mut command = (system.command)();
         command.current_dir(folder);
-        for word in *words {
+        for word in words {
             match (word.strip_prefix('@'), word.strip_prefix('?')) {
                 (Some(program), _) => {
                     let path = programs.iter().find(|p| p.0 == program).map_or("", |p| &p.1);
