@@ -75,9 +75,9 @@ pub(crate) fn id(name: &CStr) -> Option<usize> {
 
 /// A set of extensions by their ids.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
-pub(crate) struct Set([u64; 4]);
+pub(crate) struct Set([u64; 5]);
 
-const _: () = assert!(EXTENSIONS.len() <= 256);
+const _: () = assert!(EXTENSIONS.len() <= 320);
 
 impl Set {
     pub fn insert(&mut self, id: usize) {

@@ -2,7 +2,7 @@
 
 use super::known;
 use crate::base::answer::{Answer, invalid};
-use crate::base::given::{Call, In};
+use crate::base::given::In;
 use crate::device::Device;
 use machine::payload::{BYTES, Kind, Payload, Shared};
 use std::ffi::c_int;
