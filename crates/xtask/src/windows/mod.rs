@@ -155,20 +155,22 @@ pub fn run(args: &Args) -> Result<(), String> {
     let folder = target_folder().join("windows");
     let wine = Wine::new(&folder)?;
     let wanted = |name: &str| args.only.is_empty() || args.only.iter().any(|o| o == name);
-    if wanted(TESTS) {
-        tests(&wine)?;
+    let mut report = Report::new("Linux");
+    if wanted(TESTS)
+        && let Err(e) = tests(&wine)
+    {
+        report.wrong(e);
     }
     let programs: Vec<_> = PROGRAMS.iter().filter(|p| wanted(p.name)).collect();
     // Without a loader there are no layers.
     let layered = wanted(layer::CHILD) && args.loader.is_some();
     let own: Vec<_> = OWN.iter().filter(|p| wanted(p.0)).collect();
     if programs.is_empty() && own.is_empty() && !layered && !wanted(tool::NAME) {
-        return Ok(());
+        return report.end();
     }
     let icd = build(&folder, args.release)?;
     let there = children(&["--target", TRIPLE], |_| ())?;
     let way = Way { batch: way(args, &wine, &folder, &icd)?, wine };
-    let mut report = Report::new("Linux");
     for &&(name, display) in &own {
         if let Err(e) = passes(&way, &of(&there, name)?, name, display) {
             report.wrong(e);
@@ -270,6 +272,8 @@ fn direct(folder: &Path, icd: &Path) -> Result<PathBuf, String> {
 fn tests(wine: &Wine) -> Result<(), String> {
     let mut tests = cargo(&["test", "--target", TRIPLE, "--no-fail-fast", "--lib"]);
     tests.args(CRATES.iter().flat_map(|name| ["-p", name]));
+    // (It reads sources, whose paths have other separators there.)
+    tests.args(["--", "--skip", "no_kernel_is_left_out"]);
     tests.env("CARGO_TARGET_X86_64_PC_WINDOWS_GNU_RUNNER", "wine");
     wine.prepare(&mut tests);
     tests.env_remove("DISPLAY");
