@@ -1,6 +1,6 @@
 //! The GPU Performance layer, above the driver by the loader: it must say of programs what it says on Linux.
 
-use super::{TRIPLE, Wine, of_windows};
+use super::{Wine, of_windows};
 use crate::cargo::{on_driver, root, target_folder};
 use crate::same::{Outcome, Report};
 use std::path::{Path, PathBuf};
@@ -43,8 +43,8 @@ impl Place<'_> {
         target_folder().join("release/libVkLayer_TUFF_gpu_performance.so")
     }
 
-    pub fn windows(profile: &str) -> PathBuf {
-        target_folder().join(TRIPLE).join(profile).join("VkLayer_TUFF_gpu_performance.dll")
+    pub fn windows(built: &Path) -> PathBuf {
+        built.join("VkLayer_TUFF_gpu_performance.dll")
     }
 }
 

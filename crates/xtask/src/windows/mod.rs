@@ -25,9 +25,12 @@ pub struct Args {
     /// Run the programs with plain kernels on one thread, and without compiled shaders, besides.
     #[arg(long)]
     all: bool,
-    /// Run the driver as it is released, instead of the quicker build of `cargo build`.
+    /// Run the driver, the layer and `tuff` as they are released, instead of the quicker build of `cargo build`.
     #[arg(long)]
     release: bool,
+    /// Run those that were built to this folder before, for example by `cargo xtask dist`.
+    #[arg(long, value_name = "FOLDER", conflicts_with = "release")]
+    built: Option<PathBuf>,
 }
 
 /// Windows, as another machine that packages are for.
@@ -168,7 +171,8 @@ pub fn run(args: &Args) -> Result<(), String> {
     if programs.is_empty() && own.is_empty() && !layered && !wanted(tool::NAME) {
         return report.end();
     }
-    let icd = build(&folder, args.release)?;
+    let built = build(args)?;
+    let icd = icd(&folder, &built)?;
     let there = children(&["--target", TRIPLE], |_| ())?;
     let way = Way { batch: way(args, &wine, &folder, &icd)?, wine };
     for &&(name, display) in &own {
@@ -183,14 +187,13 @@ pub fn run(args: &Args) -> Result<(), String> {
         if layered {
             let [here, there] = [&here, &there].map(|list| of(list, layer::CHILD));
             let here = Place { program: &here?, icd: &own, library: Place::linux() };
-            let there = Place { program: &there?, icd: &icd, library: Place::windows(profile(args.release)) };
+            let there = Place { program: &there?, icd: &icd, library: Place::windows(&built) };
             layer::compare(&way.wine, &folder, &here, &there, &mut report)?;
         }
         if wanted(tool::NAME) {
             let place = |programs, name: &str| tool::Place { folder: folder.join(name), programs };
             let (here, there) = (place(&here, "linux/tool"), place(&there, "tool"));
-            let profile = profile(args.release);
-            tool::compare(&way.wine, &here, &there, [&own, &icd], profile, &mut report)?;
+            tool::compare(&way.wine, &here, &there, [&own, &icd], &built, &mut report)?;
         }
         for program in programs {
             let (cases, want) = program.native(&here, &own, &folder)?;
@@ -280,18 +283,20 @@ fn tests(wine: &Wine) -> Result<(), String> {
     call(tests)
 }
 
-/// The folder that cargo builds to.
-fn profile(release: bool) -> &'static str {
-    if release { "release" } else { "debug" }
+/// Builds the driver, the layer and `tuff`; the folder that they lie in.
+fn build(args: &Args) -> Result<PathBuf, String> {
+    if let Some(folder) = &args.built {
+        return std::path::absolute(folder).map_err(|e| format!("{}: {e}", folder.display()));
+    }
+    let mut build = cargo(&["build", "-p", "icd", "-p", layer::CRATE, "-p", tool::NAME, "--target", TRIPLE]);
+    build.args(args.release.then_some("--release"));
+    call(build)?;
+    Ok(target_folder().join(TRIPLE).join(if args.release { "release" } else { "debug" }))
 }
 
-/// Builds the driver, the layer and `tuff`, and gives an ICD file for the driver.
-fn build(folder: &Path, release: bool) -> Result<PathBuf, String> {
-    let profile = profile(release);
-    let mut build = cargo(&["build", "-p", "icd", "-p", layer::CRATE, "-p", tool::NAME, "--target", TRIPLE]);
-    build.args(release.then_some("--release"));
-    call(build)?;
-    let library = target_folder().join(TRIPLE).join(profile).join("vulkan_tuff.dll");
+/// An ICD file for the driver in a folder.
+fn icd(folder: &Path, built: &Path) -> Result<PathBuf, String> {
+    let library = built.join("vulkan_tuff.dll");
     let size = library.metadata().map_err(|e| format!("{}: {e}", library.display()))?.len();
     println!("xtask: {size} bytes of {}", library.display());
     let icd = folder.join("tuff_icd.json");

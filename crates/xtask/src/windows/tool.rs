@@ -1,6 +1,6 @@
 //! `tuff` on Windows: its commands must print and write what they do on Linux, byte for byte but for the names of the programs that they run.
 
-use super::{TRIPLE, Wine, of_windows};
+use super::{Wine, of_windows};
 use crate::cargo::{root, target_folder};
 use crate::same::{Outcome, Report, of};
 use sha2::{Digest, Sha256};
@@ -63,10 +63,6 @@ struct System<'a> {
 
 pub fn linux() -> PathBuf {
     target_folder().join("release/tuff")
-}
-
-fn windows(profile: &str) -> PathBuf {
-    target_folder().join(TRIPLE).join(profile).join("tuff.exe")
 }
 
 /// Runs all commands in an empty folder: what each printed, and each file that is there afterwards, by hashes.
@@ -163,7 +159,7 @@ pub fn compare(
     here: &Place,
     there: &Place,
     icds: [&Path; 2],
-    profile: &str,
+    built: &Path,
     report: &mut Report,
 ) -> Result<(), String> {
     let own = linux();
@@ -173,7 +169,7 @@ pub fn compare(
         command
     };
     let want = run(here, &System { command: &command, path: &|p| p.display().to_string() })?;
-    let exe = windows(profile);
+    let exe = built.join("tuff.exe");
     let command = || {
         let mut command = wine.run(&exe);
         command.env("TUFF_ICD", of_windows(icds[1])).env("TUFF_NO_LOADER", "1");
