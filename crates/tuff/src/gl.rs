@@ -25,7 +25,9 @@ fn library() -> Result<PathBuf> {
 /// The environment of such a program.
 pub fn environment() -> Result<Vec<(&'static str, OsString)>> {
     if cfg!(windows) {
-        return Err(Error("`tuff gl` puts a library into programs of Linux: it does not work on Windows".into()));
+        return Err(Error(
+            "`tuff gl` puts a library into programs of Linux: it does not work on Windows".into(),
+        ));
     }
     let mut preload = library()?.into_os_string();
     // The program's own come after ours.

@@ -1,6 +1,8 @@
 //! Images that lie in sparse image blocks, against the same in rows.
 
-use super::tests::{fill, make, plain, sampler, view, wave_agrees};
+#[cfg(unix)]
+use super::tests::view;
+use super::tests::{fill, make, plain, sampler, wave_agrees};
 use super::*;
 use crate::for_tests::{bound_image, info_2d, space};
 use crate::image::Image;

@@ -49,6 +49,9 @@ const COMMANDS: [&[&str]; 25] = [
     &["an unknown command", "nothing"],
 ];
 
+/// A recorded frame has its tiles in the order in which they were drawn.
+const ONE: (&str, &str) = ("TUFF_THREADS", "1");
+
 /// One system's `tuff`, and where it runs.
 pub struct Place<'a> {
     pub folder: PathBuf,
@@ -138,7 +141,9 @@ fn hash(bytes: &[u8], programs: &[(&str, String)]) -> String {
     if let Ok(text) = std::str::from_utf8(&bytes) {
         let mut text = text.to_string();
         for (name, path) in programs {
-            for written in [path.replace('\\', "\\\\"), path.clone(), format!("{name}.exe")] {
+            let escaped = path.replace('\\', "\\\\");
+            // (A command line has quotes around what has a backslash.)
+            for written in [format!("'{escaped}'"), escaped, path.clone(), format!("{name}.exe")] {
                 text = text.replace(&written, name);
             }
         }
@@ -165,14 +170,14 @@ pub fn compare(
     let own = linux();
     let command = || {
         let mut command = Command::new(&own);
-        command.env("TUFF_ICD", icds[0]).env("TUFF_NO_LOADER", "1");
+        command.env("TUFF_ICD", icds[0]).env("TUFF_NO_LOADER", "1").env(ONE.0, ONE.1);
         command
     };
     let want = run(here, &System { command: &command, path: &|p| p.display().to_string() })?;
     let exe = built.join("tuff.exe");
     let command = || {
         let mut command = wine.run(&exe);
-        command.env("TUFF_ICD", of_windows(icds[1])).env("TUFF_NO_LOADER", "1");
+        command.env("TUFF_ICD", of_windows(icds[1])).env("TUFF_NO_LOADER", "1").env(ONE.0, ONE.1);
         command
     };
     let got = run(there, &System { command: &command, path: &of_windows });
@@ -190,6 +195,7 @@ mod tests {
         let (own, other) = ("/a/scene-child", "Z:\\a\\scene-child.exe");
         assert_eq!(of("run /a/scene-child: 3 µs", own), of("run Z:\\a\\scene-child.exe: 3 µs", other));
         assert_eq!(of("\"/a/scene-child\"", own), of("\"Z:\\\\a\\\\scene-child.exe\"", other));
+        assert_eq!(of("\"/a/scene-child\"", own), of("\"'Z:\\\\a\\\\scene-child.exe'\"", other));
         assert_ne!(of("run /a/scene-child: 3 µs", own), of("run Z:\\a\\scene-child.exe: 4 µs", other));
         assert_eq!(of("tuff: x.html: 2 passes, 3 kB", own), of("tuff: x.html: 2 passes, 4 kB", other));
         assert_ne!(of("tuff: x.html: 2 passes, 3 kB", own), of("tuff: x.html: 3 passes, 3 kB", other));

@@ -1,7 +1,7 @@
 //! Memory behind file descriptors.
 
 use crate::base::answer::Answer;
-use crate::base::given::{Call, Fill, In};
+use crate::base::given::{Fill, In};
 use crate::device::Device;
 use std::ffi::c_int;
 use std::sync::Arc;

@@ -49,5 +49,8 @@ pub fn name(path: &str) -> &str {
 /// # Errors
 /// Always: the driver listens on Linux alone.
 pub fn listen_folder() -> Result<PathBuf> {
-    Err(Error(format!("on Windows no process can be watched: {} has no effect (docs/windows.md)", settings::LISTEN.name)))
+    Err(Error(format!(
+        "on Windows no process can be watched: {} has no effect (docs/windows.md)",
+        settings::LISTEN.name
+    )))
 }
