@@ -3,5 +3,10 @@
 
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");
+    if std::env::var_os("CARGO_CFG_WINDOWS").is_some() {
+        // The library pins itself (end/windows.rs). The same bytes at any time.
+        println!("cargo::rustc-cdylib-link-arg=-Wl,--no-insert-timestamp");
+        return;
+    }
     println!("cargo::rustc-cdylib-link-arg=-Wl,-z,nodelete");
 }

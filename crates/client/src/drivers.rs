@@ -15,19 +15,24 @@ pub struct Driver {
     pub icd: PathBuf,
 }
 
-/// Folders in which drivers leave their ICD files.
-const FOLDERS: [&str; 6] = [
-    "/etc/vulkan/icd.d",
-    "/usr/local/share/vulkan/icd.d",
-    "/usr/share/vulkan/icd.d",
-    "/usr/lib/chromium",
-    "/usr/lib/chromium-browser",
-    "/opt/google/chrome",
-];
+/// Folders in which drivers leave their ICD files: on Windows the registry has these, and peers are not looked for.
+const FOLDERS: &[&str] = if cfg!(windows) {
+    &[]
+} else {
+    &[
+        "/etc/vulkan/icd.d",
+        "/usr/local/share/vulkan/icd.d",
+        "/usr/share/vulkan/icd.d",
+        "/usr/lib/chromium",
+        "/usr/lib/chromium-browser",
+        "/opt/google/chrome",
+    ]
+};
 
 /// The checkout that this was built in; nobody's, and no path in the program, where it was built to be installed
-/// (`cargo xtask dist`).
+/// (`cargo xtask dist`) or for another system than the checkout's.
 const CHECKOUT: Option<&str> = match option_env!("TUFF_DIST") {
+    _ if cfg!(windows) => None,
     Some(_) => None,
     None => Some(concat!(env!("CARGO_MANIFEST_DIR"), "/../..")),
 };
@@ -45,7 +50,8 @@ pub fn tuff_icd() -> PathBuf {
     if let Some(icd) = std::env::var_os("TUFF_ICD") {
         return icd.into();
     }
-    let name = format!("tuff_icd.{}.json", std::env::consts::ARCH);
+    let name =
+        if cfg!(windows) { ICD.to_string() } else { format!("tuff_icd.{}.json", std::env::consts::ARCH) };
     if let Some(icd) = installed(&format!("icd.d/{name}")) {
         return icd;
     }
@@ -56,9 +62,14 @@ pub fn tuff_icd() -> PathBuf {
     beside_this_program().or(checkout).unwrap_or(name.into())
 }
 
-/// A file that was installed with this program, by its path below `PREFIX/share/vulkan` (`PREFIX/bin/tuff`).
+/// A file that was installed with this program, by its path below `PREFIX/share/vulkan` (`PREFIX/bin/tuff`). On Windows all files lie
+/// in one folder.
 fn installed(path: &str) -> Option<PathBuf> {
     let exe = std::env::current_exe().ok()?;
+    if cfg!(windows) {
+        let file = exe.with_file_name(Path::new(path).file_name()?);
+        return file.exists().then_some(file);
+    }
     let bin = exe.parent().filter(|f| f.ends_with("bin"))?;
     let file = bin.parent()?.join("share/vulkan").join(path);
     file.exists().then_some(file)
@@ -84,16 +95,21 @@ fn put(folder: &Path, name: &str, text: &str) -> std::io::Result<()> {
 
 fn beside_this_program() -> Option<PathBuf> {
     let folder = beside(LIBRARY)?;
+    // The loader of Windows knows a path by its backslash.
+    let here = if cfg!(windows) { r".\\" } else { "./" };
     let text = format!(
-        "{{\"file_format_version\": \"1.0.1\", \"ICD\": {{\"library_path\": \"./{LIBRARY}\", \"api_version\": \"1.4.0\"}}}}\n"
+        "{{\"file_format_version\": \"1.0.1\", \"ICD\": {{\"library_path\": \"{here}{LIBRARY}\", \"api_version\": \"1.4.0\"}}}}\n"
     );
-    put(&folder, "tuff_icd.json", &text).ok()?;
-    Some(folder.join("tuff_icd.json"))
+    put(&folder, ICD, &text).ok()?;
+    Some(folder.join(ICD))
 }
 
 /// The name of the GPU Performance layer, of its library and its manifest.
 pub const LAYER: &str = "VK_LAYER_TUFF_gpu_performance";
-const LAYER_LIBRARY: &str = "libVkLayer_TUFF_gpu_performance.so";
+const LAYER_LIBRARY: &str =
+    if cfg!(windows) { "VkLayer_TUFF_gpu_performance.dll" } else { LAYER_OF_MANIFEST };
+/// As the checkout's manifest has it.
+const LAYER_OF_MANIFEST: &str = "libVkLayer_TUFF_gpu_performance.so";
 const LAYER_MANIFEST: &str = "VkLayer_TUFF_gpu_performance.json";
 
 /// The folder with the manifest of the GPU Performance layer, for VK_LAYER_PATH: `TUFF_LAYER`, or where it was installed
@@ -115,8 +131,9 @@ pub fn layer_folder() -> Result<PathBuf> {
     let release = beside(LAYER_LIBRARY).ok_or_else(missing)?;
     let text = include_str!("../../layer-gpu-performance/VkLayer_TUFF_gpu_performance.json");
     let folder = release.join("layers");
-    let written = std::fs::create_dir_all(&folder)
-        .and_then(|()| put(&folder, LAYER_MANIFEST, &text.replace("../../target/release/", "../")));
+    let above = if cfg!(windows) { r"..\\" } else { "../" };
+    let text = text.replace("../../target/release/", above).replace(LAYER_OF_MANIFEST, LAYER_LIBRARY);
+    let written = std::fs::create_dir_all(&folder).and_then(|()| put(&folder, LAYER_MANIFEST, &text));
     written.map_err(|e| Error(format!("{}: {e}", folder.display())))?;
     Ok(folder)
 }
@@ -127,10 +144,13 @@ pub const INSTRUMENTED: &str = "instrumented";
 /// The name of Tuff as it is when all that it counts is read, workload by workload.
 pub const READ: &str = "read";
 
+/// Its ICD file beside a library that lies where it was built to.
+const ICD: &str = "tuff_icd.json";
+
 /// The driver's file name.
 pub const LIBRARY: &str = if cfg!(windows) { "vulkan_tuff.dll" } else { "libvulkan_tuff.so" };
 
-/// The shared object that an ICD file names: a relative path with a slash counts from the file's folder.
+/// The shared object that an ICD file names: a relative path with a slash (or Windows' backslash) counts from the file's folder.
 pub fn library_of(icd: &Path) -> Result<PathBuf> {
     let text = std::fs::read_to_string(icd).map_err(|e| Error(format!("{}: {e}", icd.display())))?;
     let json: serde_json::Value =
@@ -138,7 +158,7 @@ pub fn library_of(icd: &Path) -> Result<PathBuf> {
     let path = json["ICD"]["library_path"]
         .as_str()
         .ok_or_else(|| Error(format!("{}: no ICD.library_path", icd.display())))?;
-    if path.contains('/') && !path.starts_with('/') {
+    if path.contains(std::path::is_separator) && !Path::new(path).has_root() {
         Ok(icd.parent().unwrap_or(Path::new(".")).join(path))
     } else {
         Ok(PathBuf::from(path))

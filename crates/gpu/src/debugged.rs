@@ -62,7 +62,8 @@ fn end_process() {
 
 #[cfg(windows)]
 fn end_process() {
-    std::process::exit(1);
+    // As a shell tells of SIGTERM.
+    std::process::exit(143);
 }
 
 /// Nobody sees half of it.

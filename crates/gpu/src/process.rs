@@ -32,7 +32,26 @@ pub fn name() -> String {
     }
 }
 
-/// A file of its own in the folder of notes says that the name is taken. The note is the command line, as /proc has it.
+/// The command line: each argument ends with a 0.
+#[cfg(unix)]
+fn command_line() -> Vec<u8> {
+    std::fs::read("/proc/self/cmdline").unwrap_or_default()
+}
+
+/// The same, with slashes in the program's path.
+#[cfg(windows)]
+fn command_line() -> Vec<u8> {
+    let mut line = vec![];
+    for (i, argument) in std::env::args_os().enumerate() {
+        let text = argument.to_string_lossy();
+        let text = if i == 0 { text.replace('\\', "/") } else { text.into_owned() };
+        line.extend_from_slice(text.as_bytes());
+        line.push(0);
+    }
+    line
+}
+
+/// A file of its own in the folder of notes says that the name is taken. The note is the command line.
 fn claimed(pid: u32) -> String {
     let Some(folder) = &settings::get().processes else { return pid.to_string() };
     let names = std::iter::once(pid.to_string()).chain((2..).map(|n| format!("{pid}.{n}")));
@@ -40,7 +59,7 @@ fn claimed(pid: u32) -> String {
         let path = folder.join(&name);
         let made = OpenOptions::new().write(true).create_new(true).open(&path);
         let made = made.and_then(|mut f| {
-            let line = std::fs::read("/proc/self/cmdline").unwrap_or_default();
+            let line = command_line();
             files::within_limits(|| f.write_all(&line))
         });
         match made {

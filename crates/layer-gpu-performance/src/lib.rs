@@ -17,6 +17,9 @@ mod arena;
 mod chain;
 mod counters;
 mod device;
+#[cfg_attr(unix, path = "end/unix.rs")]
+#[cfg_attr(windows, path = "end/windows.rs")]
+mod end;
 mod entry;
 mod frames;
 mod generated;
@@ -64,6 +67,7 @@ pub unsafe extern "system" fn vkNegotiateLoaderLayerInterfaceVersion(
         let Some(about) = about.as_mut().filter(|a| a.s_type == interface::NEGOTIATE) else {
             return vk::Result::ERROR_INITIALIZATION_FAILED;
         };
+        end::prepare();
         about.version = about.version.min(interface::VERSION);
         if about.version >= 2 {
             about.get_instance_proc_addr = Some(entry::get_instance_proc_addr);
@@ -73,13 +77,3 @@ pub unsafe extern "system" fn vkNegotiateLoaderLayerInterfaceVersion(
         vk::Result::SUCCESS
     }
 }
-
-extern "C" fn at_end() {
-    guard::caught(output::finish);
-}
-
-/// When the process ends or the library is unloaded: what is measured is written, though the program may have destroyed
-/// nothing.
-#[used]
-#[unsafe(link_section = ".fini_array")]
-static AT_END: extern "C" fn() = at_end;

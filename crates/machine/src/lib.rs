@@ -19,7 +19,6 @@ pub mod l2;
 pub mod lookout;
 pub mod lost;
 pub mod observed;
-#[cfg_attr(windows, path = "payload/windows.rs")]
 pub mod payload;
 pub mod pool;
 pub mod rays;

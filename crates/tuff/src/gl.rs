@@ -24,6 +24,11 @@ fn library() -> Result<PathBuf> {
 
 /// The environment of such a program.
 pub fn environment() -> Result<Vec<(&'static str, OsString)>> {
+    if cfg!(windows) {
+        return Err(Error(
+            "`tuff gl` puts a library into programs of Linux: it does not work on Windows".into(),
+        ));
+    }
     let mut preload = library()?.into_os_string();
     // The program's own come after ours.
     if let Some(others) = std::env::var_os("LD_PRELOAD").filter(|o| !o.is_empty()) {

@@ -29,6 +29,7 @@ mod report;
 mod run;
 mod sanitize;
 mod sums;
+#[cfg_attr(windows, path = "top/windows.rs")]
 mod top;
 mod trace;
 mod whatif;

@@ -29,6 +29,19 @@ pub struct Outcome {
     counters: String,
 }
 
+impl Outcome {
+    /// Of cases, and what they gave.
+    pub fn of(lines: BTreeMap<String, String>) -> Outcome {
+        Outcome { lines, counters: String::new() }
+    }
+
+    /// Of a table's text: each row is a case.
+    pub fn of_rows(text: &str) -> Outcome {
+        let lines = text.lines().enumerate().map(|(n, line)| (format!("row {n:04}"), line.to_string()));
+        Outcome::of(lines.collect())
+    }
+}
+
 /// Programs by name.
 type Made = Vec<(String, PathBuf)>;
 
@@ -38,8 +51,7 @@ impl Program {
     /// # Errors
     /// There is none.
     pub fn of(&self, list: &[(String, PathBuf)]) -> Result<PathBuf, String> {
-        let found = list.iter().find(|(name, _)| name == self.name);
-        found.map(|(_, path)| path.clone()).ok_or(format!("conformance has no {}", self.name))
+        of(list, self.name)
     }
 
     /// What it says here, and the cases that are to be named elsewhere: none, if all of them are compared.
@@ -61,6 +73,15 @@ impl Program {
         let want = outcome(Command::new(&native), icd, folder, &cases, self.counts)?;
         Ok((cases, want))
     }
+}
+
+/// The program of this name.
+///
+/// # Errors
+/// There is none.
+pub fn of(list: &[(String, PathBuf)], name: &str) -> Result<PathBuf, String> {
+    let found = list.iter().find(|(n, _)| n == name);
+    found.map(|(_, path)| path.clone()).ok_or(format!("conformance has no {name}"))
 }
 
 /// The conformance programs, by name.
@@ -98,25 +119,87 @@ pub fn outcome(
     Ok(Outcome { lines, counters })
 }
 
-pub fn compare(name: &str, want: &Outcome, got: &Outcome, counts: bool, wrong: &mut Vec<String>) {
-    let equal = want.lines.iter().filter(|(case, hash)| got.lines.get(*case) == Some(hash)).count();
-    println!("xtask: {name}: {equal} of {} cases have x86-64's bits", want.lines.len());
-    for (case, hash) in want.lines.iter().filter(|(case, hash)| got.lines.get(*case) != Some(hash)) {
-        wrong.push(format!("{name}: {case}: {:?}, on x86-64 {hash}", got.lines.get(case)));
+/// How much is equal, of programs that ran on another machine or system.
+pub struct Report {
+    /// Where they ran first, as messages have it.
+    first: &'static str,
+    programs: Share,
+    cases: Share,
+    counters: Share,
+    wrong: Vec<String>,
+}
+
+/// So many of so many.
+#[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
+struct Share(usize, usize);
+
+impl Share {
+    fn add(&mut self, other: Share) {
+        *self = Share(self.0 + other.0, self.1 + other.1);
     }
-    if want.lines.is_empty() {
-        wrong.push(format!("{name}: no case ran"));
+}
+
+impl Report {
+    pub fn new(first: &'static str) -> Report {
+        let none = Share::default();
+        Report { first, programs: none, cases: none, counters: none, wrong: vec![] }
     }
-    if !counts {
-        return;
+
+    /// Something else is not as it should be.
+    pub fn wrong(&mut self, why: String) {
+        self.wrong.push(why);
     }
-    let (a, b) = (want.counters.lines(), got.counters.lines());
-    let all = a.clone().count();
-    let same = a.clone().zip(b.clone()).filter(|(a, b)| a == b).count();
-    println!("xtask: {name}: {same} of {all} lines of counters are x86-64's");
-    if want.counters != got.counters {
-        let first = a.zip(b).find(|(a, b)| a != b);
-        wrong.push(format!("{name}: counters differ, first {first:?}"));
+
+    /// Compares what a program said there, or why it could not.
+    pub fn compare(&mut self, name: &str, want: &Outcome, got: Result<Outcome, String>, counts: bool) {
+        let before = self.wrong.len();
+        match got {
+            Ok(got) => self.equal(name, want, &got, counts),
+            Err(e) => {
+                self.cases.add(Share(0, want.lines.len()));
+                self.counters.add(Share(0, want.counters.lines().count()));
+                self.wrong.push(format!("{name}: {e}"));
+            }
+        }
+        self.programs.add(Share((self.wrong.len() == before) as usize, 1));
+    }
+
+    fn equal(&mut self, name: &str, want: &Outcome, got: &Outcome, counts: bool) {
+        let first = self.first;
+        let equal = want.lines.iter().filter(|(case, hash)| got.lines.get(*case) == Some(hash)).count();
+        println!("xtask: {name}: {equal} of {} cases have {first}'s bits", want.lines.len());
+        self.cases.add(Share(equal, want.lines.len()));
+        for (case, hash) in want.lines.iter().filter(|(case, hash)| got.lines.get(*case) != Some(hash)) {
+            self.wrong.push(format!("{name}: {case}: {:?}, on {first} {hash}", got.lines.get(case)));
+        }
+        if want.lines.is_empty() {
+            self.wrong.push(format!("{name}: no case ran"));
+        }
+        if !counts {
+            return;
+        }
+        let (a, b) = (want.counters.lines(), got.counters.lines());
+        let all = a.clone().count();
+        let same = a.clone().zip(b.clone()).filter(|(a, b)| a == b).count();
+        println!("xtask: {name}: {same} of {all} lines of counters are {first}'s");
+        self.counters.add(Share(same, all));
+        if want.counters != got.counters {
+            let first = a.zip(b).find(|(a, b)| a != b);
+            self.wrong.push(format!("{name}: counters differ, first {first:?}"));
+        }
+    }
+
+    /// Tells what all programs have in common.
+    ///
+    /// # Errors
+    /// Anything is not equal.
+    pub fn end(self) -> Result<(), String> {
+        let (programs, cases, counters) = (self.programs, self.cases, self.counters);
+        println!(
+            "xtask: as on {}: {} of {} programs, {} of {} cases, {} of {} lines of counters",
+            self.first, programs.0, programs.1, cases.0, cases.1, counters.0, counters.1
+        );
+        if self.wrong.is_empty() { Ok(()) } else { Err(self.wrong.join("\n")) }
     }
 }
 
@@ -132,17 +215,19 @@ mod tests {
     #[test]
     fn only_equal_bits_and_counters_pass() {
         let want = outcome(&[("a", "1"), ("b", "2")], "x\ny\n");
-        let differences = |got: Outcome| {
-            let mut wrong = Vec::new();
-            compare("p", &want, &got, true, &mut wrong);
-            wrong.len()
+        let compared = |got: Result<Outcome, String>| {
+            let mut report = Report::new("x86-64");
+            report.compare("p", &want, got, true);
+            assert_eq!(report.programs, Share(report.wrong.is_empty() as usize, 1));
+            (report.wrong.len(), report.cases, report.counters)
         };
-        assert_eq!(differences(outcome(&[("a", "1"), ("b", "2")], "x\ny\n")), 0);
-        assert_eq!(differences(outcome(&[("a", "1"), ("b", "3")], "x\ny\n")), 1);
-        assert_eq!(differences(outcome(&[("a", "1")], "x\nz\n")), 2);
-        assert_eq!(differences(outcome(&[("a", "1"), ("b", "2")], "x\n")), 1);
-        let mut wrong = Vec::new();
-        compare("p", &outcome(&[], ""), &outcome(&[], ""), true, &mut wrong);
-        assert_eq!(wrong, ["p: no case ran"]);
+        assert_eq!(compared(Ok(outcome(&[("a", "1"), ("b", "2")], "x\ny\n"))), (0, Share(2, 2), Share(2, 2)));
+        assert_eq!(compared(Ok(outcome(&[("a", "1"), ("b", "3")], "x\ny\n"))), (1, Share(1, 2), Share(2, 2)));
+        assert_eq!(compared(Ok(outcome(&[("a", "1")], "x\nz\n"))), (2, Share(1, 2), Share(1, 2)));
+        assert_eq!(compared(Ok(outcome(&[("a", "1"), ("b", "2")], "x\n"))), (1, Share(2, 2), Share(1, 2)));
+        assert_eq!(compared(Err("ended".into())), (1, Share(0, 2), Share(0, 2)));
+        let mut report = Report::new("x86-64");
+        report.compare("p", &outcome(&[], ""), Ok(outcome(&[], "")), true);
+        assert_eq!(report.end(), Err("p: no case ran".into()));
     }
 }

@@ -20,7 +20,7 @@ impl Extension {
             name if name == c"VK_EXT_external_memory_dma_buf" => texel::dma_buf::available(),
             name if OF_RAYS.contains(&name) => rays(),
             name if OF_UNIX.contains(&name) => cfg!(unix),
-            name if name == c"VK_KHR_win32_surface" => cfg!(windows),
+            name if OF_WINDOWS.contains(&name) => cfg!(windows),
             _ => true,
         }
     }
@@ -50,6 +50,14 @@ const OF_UNIX: &[&CStr] = &[
     c"VK_KHR_xlib_surface",
 ];
 
+/// Extensions of systems with handles, and of their windows.
+const OF_WINDOWS: &[&CStr] = &[
+    c"VK_KHR_external_fence_win32",
+    c"VK_KHR_external_memory_win32",
+    c"VK_KHR_external_semaphore_win32",
+    c"VK_KHR_win32_surface",
+];
+
 /// Whether the device traces rays: the modelled GPU has a unit for them, or the user allows them without one.
 pub(crate) fn rays() -> bool {
     counters::model::current().core.ray_nodes > 0 || settings::get().rays
@@ -67,9 +75,9 @@ pub(crate) fn id(name: &CStr) -> Option<usize> {
 
 /// A set of extensions by their ids.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
-pub(crate) struct Set([u64; 4]);
+pub(crate) struct Set([u64; 5]);
 
-const _: () = assert!(EXTENSIONS.len() <= 256);
+const _: () = assert!(EXTENSIONS.len() <= 320);
 
 impl Set {
     pub fn insert(&mut self, id: usize) {

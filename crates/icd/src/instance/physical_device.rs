@@ -204,6 +204,7 @@ pub(crate) fn get_physical_device_memory_properties2(
 pub(crate) fn external_memory(handle: H) -> vk::ExternalMemoryProperties {
     let (features, together) = match handle {
         H::OPAQUE_FD if cfg!(unix) => (X::EXPORTABLE | X::IMPORTABLE, H::OPAQUE_FD),
+        H::OPAQUE_WIN32 if cfg!(windows) => (X::EXPORTABLE | X::IMPORTABLE, H::OPAQUE_WIN32),
         H::DMA_BUF_EXT if texel::dma_buf::available() => (X::EXPORTABLE | X::IMPORTABLE, H::DMA_BUF_EXT),
         H::HOST_ALLOCATION_EXT => (X::IMPORTABLE, H::HOST_ALLOCATION_EXT),
         _ => (X::empty(), H::empty()),

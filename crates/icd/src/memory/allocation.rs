@@ -4,6 +4,8 @@
 #[cfg_attr(windows, path = "allocation/windows.rs")]
 mod system;
 
+pub(crate) use system::{get_memory_win32_handle_khr, get_memory_win32_handle_properties_khr};
+
 use crate::base::answer::{Answer, code, handed_out, invalid};
 use crate::base::given::{Call, Doomed, Fill, In, Out};
 use crate::base::object::Object;
@@ -113,7 +115,7 @@ fn allocate(device: &Device, info: In<vk::MemoryAllocateInfo>) -> Answer<Memory>
     if ty == PROTECTED_TYPE {
         // The host, and so another process, must never see it.
         let shared = info.find::<vk::ImportMemoryHostPointerInfoEXT>().is_some()
-            || info.find::<vk::ImportMemoryFdInfoKHR>().is_some_and(|i| !i.handle_type.is_empty())
+            || system::is_import(info)
             || info.find::<vk::ExportMemoryAllocateInfo>().is_some_and(|e| !e.handle_types.is_empty());
         if shared {
             return Err(invalid("vkAllocateMemory: protected memory is neither imported nor exported"));
@@ -149,9 +151,9 @@ fn allocate(device: &Device, info: In<vk::MemoryAllocateInfo>) -> Answer<Memory>
             memory.poison();
         }
     };
-    let made = match info.find::<vk::ImportMemoryFdInfoKHR>() {
-        Some(i) if !i.handle_type.is_empty() => system::import(device.space(), i.handle_type, i.fd, size, ty),
-        _ => {
+    let made = match system::is_import(info) {
+        true => system::import(device.space(), info, size, ty),
+        false => {
             let export = info
                 .find::<vk::ExportMemoryAllocateInfo>()
                 .is_some_and(|e| e.handle_types.intersects(system::EXPORTED));
@@ -162,7 +164,8 @@ fn allocate(device: &Device, info: In<vk::MemoryAllocateInfo>) -> Answer<Memory>
             let wanted = wanted(device, captured.map(|c| c.opaque_capture_address), for_replay);
             let made = match SPARSE && ty == SPARSE_TYPE && !export {
                 true => DeviceMemory::stored_at(device.space(), size, ty, wanted),
-                false => DeviceMemory::allocate_at(device.space(), size, ty, export, wanted),
+                false if export => system::allocate(device.space(), info, size, ty, wanted),
+                false => DeviceMemory::allocate_at(device.space(), size, ty, false, wanted),
             };
             made.inspect(is_own)
         }

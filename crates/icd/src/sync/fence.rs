@@ -4,6 +4,7 @@ use crate::base::answer::{Answer, code, created, invalid};
 use crate::base::given::{Call, Doomed, In, Out};
 use crate::base::object::Object;
 use crate::device::Device;
+use crate::instance::external::FENCES;
 use crate::sync::shared_sync::{self, Payloads};
 use machine::payload::Kind;
 use machine::sync;
@@ -12,7 +13,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering::SeqCst;
 
 pub struct Fence {
-    payloads: Payloads<sync::Fence>,
+    pub(super) payloads: Payloads<sync::Fence>,
 }
 
 impl Fence {
@@ -35,9 +36,10 @@ pub(crate) fn create_fence(
     out: Out<vk::Fence>,
 ) -> vk::Result {
     let signaled = info.flags.contains(vk::FenceCreateFlags::SIGNALED);
-    let exported = info.find::<vk::ExportFenceCreateInfo>().is_some_and(|e| e.handle_types.contains(OPAQUE));
+    let exported = info.find::<vk::ExportFenceCreateInfo>().is_some_and(|e| e.handle_types.contains(FENCES));
     let made = match exported {
-        true => shared_sync::shareable(device, Kind::Fence, signaled as u64).map(sync::Fence::of),
+        true => shared_sync::shareable(device, Kind::Fence, signaled as u64, shared_sync::of_fence(info))
+            .map(sync::Fence::of),
         false => Ok(sync::Fence::new(signaled)),
     };
     created(out, made.map(|own| Fence { payloads: Payloads::new(Arc::new(own)) }))

@@ -5,5 +5,8 @@
 pub(crate) mod deferred_operation;
 pub(crate) mod event;
 pub(crate) mod fence;
+#[cfg_attr(unix, path = "handles/unix.rs")]
+#[cfg_attr(windows, path = "handles/windows.rs")]
+pub(crate) mod handles;
 pub(crate) mod semaphore;
 pub(crate) mod shared_sync;

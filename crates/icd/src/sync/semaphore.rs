@@ -4,6 +4,7 @@ use crate::base::answer::{Answer, code, created, invalid};
 use crate::base::given::{Call, Doomed, In, Out};
 use crate::base::object::Object;
 use crate::device::Device;
+use crate::instance::external::SEMAPHORES;
 use crate::sync::shared_sync::{self, Payloads};
 use machine::payload::Kind;
 use machine::sync;
@@ -12,7 +13,7 @@ use std::ffi::c_int;
 use std::sync::Arc;
 
 pub struct Semaphore {
-    payloads: Payloads<sync::Semaphore>,
+    pub(super) payloads: Payloads<sync::Semaphore>,
 }
 
 impl Semaphore {
@@ -44,10 +45,13 @@ pub(crate) fn create_semaphore(
         .filter(|t| t.semaphore_type == vk::SemaphoreType::TIMELINE)
         .map(|t| t.initial_value);
     let exported =
-        info.find::<vk::ExportSemaphoreCreateInfo>().is_some_and(|e| e.handle_types.contains(OPAQUE));
+        info.find::<vk::ExportSemaphoreCreateInfo>().is_some_and(|e| e.handle_types.contains(SEMAPHORES));
     let kind = if initial.is_some() { Kind::Timeline } else { Kind::Binary };
     let made = match (exported, initial) {
-        (true, _) => shared_sync::shareable(device, kind, initial.unwrap_or(0)).map(sync::Semaphore::of),
+        (true, _) => {
+            shared_sync::shareable(device, kind, initial.unwrap_or(0), shared_sync::of_semaphore(info))
+                .map(sync::Semaphore::of)
+        }
         (_, Some(value)) => Ok(sync::Semaphore::timeline(value)),
         _ => Ok(sync::Semaphore::binary()),
     };

@@ -1,18 +1,18 @@
 //! What semaphores and fences have in common: a payload of their own, one imported for a while, and descriptors to both
 //! (§ Importing Semaphore Payloads, § Importing Fence Payloads).
 //!
-//! An opaque descriptor is a page that all share ([`machine::payload`]). A sync file's descriptor is −1, which means
+//! An opaque descriptor, or an opaque handle of Windows, is a page that all share ([`machine::payload`]). A sync file's descriptor is −1, which means
 //! signalled: exporting one waits for the signal. An imported one is waited for at once.
 
 #[cfg_attr(unix, path = "shared_sync/unix.rs")]
 #[cfg_attr(windows, path = "shared_sync/windows.rs")]
-mod system;
+pub(crate) mod system;
 
-pub(crate) use system::signalled;
+pub(crate) use system::{exported, of_fence, of_semaphore, opened, signalled};
 
 use crate::base::answer::{Answer, invalid};
 use crate::device::Device;
-use machine::payload::{Kind, Payload};
+use machine::payload::{Kind, Payload, Shared};
 use parking_lot::Mutex;
 use std::ffi::c_int;
 use std::sync::Arc;
@@ -49,32 +49,23 @@ impl<T> Payloads<T> {
     }
 }
 
-/// A new payload that others may share.
-pub(crate) fn shareable(device: &Device, kind: Kind, value: u64) -> Answer<Arc<Payload>> {
-    let payload = Arc::new(Payload::new(kind, value).ok_or(vk::Result::ERROR_OUT_OF_HOST_MEMORY)?);
-    device.gpu.watch(&payload)?;
-    gpu::hazards::host::waits_elsewhere(&device.gpu.shared);
-    Ok(payload)
+/// A new payload that others may share, in this memory.
+pub(crate) fn shareable(
+    device: &Device,
+    kind: Kind,
+    value: u64,
+    memory: Option<Shared>,
+) -> Answer<Arc<Payload>> {
+    let memory = memory.ok_or(vk::Result::ERROR_OUT_OF_HOST_MEMORY)?;
+    known(device, Payload::within(memory, kind, value))
 }
 
-/// The payload of another's descriptor, which is the driver's from then on.
-pub(crate) fn opened(device: &Device, fd: c_int, kinds: &[Kind]) -> Answer<Arc<Payload>> {
-    let payload = Payload::import(fd, kinds).ok_or_else(|| {
-        _ = invalid(&format!("the descriptor {fd} is none of a payload of this kind"));
-        vk::Result::ERROR_INVALID_EXTERNAL_HANDLE
-    })?;
+/// A payload that others have too.
+fn known(device: &Device, payload: Payload) -> Answer<Arc<Payload>> {
     let payload = Arc::new(payload);
     device.gpu.watch(&payload)?;
     gpu::hazards::host::waits_elsewhere(&device.gpu.shared);
     Ok(payload)
-}
-
-/// Another descriptor of a payload that may be shared.
-pub(crate) fn exported(payload: Option<&Arc<Payload>>) -> Answer<c_int> {
-    match payload {
-        Some(p) => p.export().ok_or(vk::Result::ERROR_TOO_MANY_OBJECTS),
-        None => Err(invalid("a descriptor is asked for of what was not created to be exported")),
-    }
 }
 
 /// How often a wait checks whether the device still works.

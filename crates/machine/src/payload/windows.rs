@@ -1,46 +1,48 @@
-//! Payloads of semaphores and fences that several devices share, on a system where there are none yet: the extensions that
-//! make them are not reported.
+//! Windows: a section. Who waits for a word of it looks again after a while (`watched/windows.rs`).
 
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::SeqCst};
-
-/// What a payload is of.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Kind {
-    Binary,
-    Timeline,
-    Fence,
-}
-
-pub struct Payload {
-    pub kind: Kind,
-    changes: AtomicU32,
-    /// A timeline's value; else 1 if signalled.
-    value: AtomicU64,
-}
+use super::{BYTES, Kind, Payload};
+use std::sync::atomic::AtomicU32;
+pub use texel::memory::section::Section as Shared;
 
 impl Payload {
-    /// None: the system has no way to share it.
-    pub fn new(_: Kind, _: u64) -> Option<Payload> {
-        None
+    /// That of a handle, which stays the caller's; `None` if it is none of `kinds`.
+    pub fn import(handle: isize, kinds: &[Kind]) -> Option<Payload> {
+        Payload::opened(Shared::import(handle, BYTES as u64)?, kinds).ok()
     }
-    pub fn import(_: i32, _: &[Kind]) -> Option<Payload> {
-        None
+
+    /// That of a name.
+    ///
+    /// # Safety
+    /// It ends in 0.
+    pub unsafe fn import_named(name: *const u16, kinds: &[Kind]) -> Option<Payload> {
+        // SAFETY: what the caller promises.
+        let memory = unsafe { Shared::open(name, BYTES as u64) };
+        Payload::opened(memory?, kinds).ok()
     }
-    pub fn export(&self) -> Option<i32> {
-        None
+
+    /// Another handle of it, the caller's.
+    pub fn export(&self) -> Option<isize> {
+        self.memory.export()
     }
-    pub fn value(&self) -> u64 {
-        self.value.load(SeqCst)
-    }
-    pub fn signal(&self, value: u64) {
-        self.value.fetch_max(value, SeqCst);
-        self.changes.fetch_add(1, SeqCst);
-    }
-    pub fn reset(&self) {
-        self.value.store(0, SeqCst);
-        self.changes.fetch_add(1, SeqCst);
-    }
-    pub fn changes(&self) -> &AtomicU32 {
-        &self.changes
+}
+
+pub fn wake(_: &AtomicU32) {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn two_share_a_payload_and_others_handles_are_none() {
+        let a = Payload::new(Kind::Timeline, 5).unwrap();
+        let handle = a.export().unwrap();
+        let b = Payload::import(handle, &[Kind::Timeline]).unwrap();
+        b.signal(9);
+        b.signal(7);
+        assert_eq!(a.value(), 9);
+        assert!(Payload::import(handle, &[Kind::Binary, Kind::Fence]).is_none());
+        assert!(Payload::import(0, &[Kind::Timeline]).is_none());
+        let other = Shared::new(BYTES as u64).unwrap();
+        assert!(Payload::import(other.export().unwrap(), &[Kind::Binary]).is_none(), "no payload");
     }
 }

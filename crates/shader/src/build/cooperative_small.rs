@@ -61,7 +61,7 @@ impl Builder<'_> {
     }
 
     /// An element that another lane has.
-    fn from_lane(&mut self, v: Value, base: Value, more: u32) -> Value {
+    fn lanes_element(&mut self, v: Value, base: Value, more: u32) -> Value {
         let more = self.e.u32(more);
         let lane = self.e.bin(Bin::Or, base, more);
         self.shuffle(v, lane)
@@ -120,9 +120,9 @@ impl Builder<'_> {
     fn small_product(&mut self, kind: Product, left: &[Value], right: &[Value], rows: &mut [Value]) {
         let (upper, column) = (self.upper(), self.column());
         for k in 0..SMALL {
-            let of_right = self.from_lane(right[(k % OWN) as usize], column, k / OWN * SMALL);
+            let of_right = self.lanes_element(right[(k % OWN) as usize], column, k / OWN * SMALL);
             for (row, of_left) in rows.iter_mut().zip(left) {
-                let of_left = self.from_lane(*of_left, upper, k);
+                let of_left = self.lanes_element(*of_left, upper, k);
                 *row = if kind.is_float() {
                     self.e.fma(of_left, of_right, *row)
                 } else {
@@ -166,9 +166,9 @@ impl Builder<'_> {
         let which = self.e.bin(Bin::And, lane, three);
         let mut turned = Vec::with_capacity(EACH);
         for k in 0..OWN {
-            let mut v = self.from_lane(tile[0], base, k);
+            let mut v = self.lanes_element(tile[0], base, k);
             for (n, other) in (1..OWN).zip(&tile[1..]) {
-                let other = self.from_lane(*other, base, k);
+                let other = self.lanes_element(*other, base, k);
                 let n = self.e.u32(n);
                 let is = self.e.bin(Bin::IEq, which, n);
                 v = self.e.select(is, other, v);
@@ -191,7 +191,7 @@ impl Builder<'_> {
             let tile = (r / 2 * along + c / 2) * TILE + r % 2 * SMALL;
             for k in 0..OWN {
                 let [low, high] = [tile + k, tile + OWN + k]
-                    .map(|at| self.from_lane(m.elements[at as usize], column, c % 2 * SMALL));
+                    .map(|at| self.lanes_element(m.elements[at as usize], column, c % 2 * SMALL));
                 list.push(self.e.select(is_upper, high, low));
             }
         }
@@ -273,7 +273,7 @@ impl Builder<'_> {
                 let (half, k) = (row % SMALL / OWN * SMALL, row % OWN);
                 let [left, right] = [2 * c, 2 * c + 1].map(|c| {
                     let tile = (2 * r + row / SMALL) % down * along + c % along;
-                    self.from_lane(list[(tile * OWN + k) as usize], column, half)
+                    self.lanes_element(list[(tile * OWN + k) as usize], column, half)
                 });
                 all.push(self.e.select(is_upper, right, left));
             }
@@ -308,7 +308,7 @@ impl Builder<'_> {
                     let rows = [elements[at], elements[at + 1]];
                     let Some(v) = self.combined(i, f, m.kind, rows)? else { return Ok(None) };
                     let Some(v) = self.small_across(i, f, m.kind, v, &[1])? else { return Ok(None) };
-                    tiles.push(self.from_lane(v, lane, k / 2 * SMALL));
+                    tiles.push(self.lanes_element(v, lane, k / 2 * SMALL));
                 }
                 let above = self.e.select(is_right_tile, tiles[1], tiles[0]);
                 let below = self.e.select(is_right_tile, tiles[3], tiles[2]);

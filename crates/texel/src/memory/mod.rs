@@ -7,6 +7,8 @@
 #[cfg(unix)]
 mod fd;
 pub mod poison;
+#[cfg(windows)]
+pub mod section;
 mod space;
 pub mod sparse;
 #[cfg_attr(unix, path = "system/unix.rs")]
@@ -32,6 +34,8 @@ enum Backing {
     /// Another's dma-buf.
     #[cfg(unix)]
     DmaBuf(system::File),
+    #[cfg(windows)]
+    Section(section::Section),
     Host,
     /// Addresses of a sparse resource.
     Sparse(sparse::Table),
@@ -214,6 +218,8 @@ impl Drop for DeviceMemory {
         }
         match self.backing {
             Backing::Host => self.space.remove_foreign(self),
+            #[cfg(windows)]
+            Backing::Section(_) => self.space.remove_foreign(self),
             // The range stays mapped and reads as zero: a stale address is harmless.
             _ => {
                 self.space.remove(self);

@@ -4,7 +4,7 @@ use client::{Error, Result};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 use std::fs::File;
-use std::os::unix::fs::FileExt;
+use std::io::{Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
 /// In the folder of a capture, and in that folder.
@@ -164,7 +164,10 @@ impl Recorded {
             return Err(Error::file(&self.path, format!("{n} bytes from {at} on are not in it")));
         }
         let mut out = vec![0; n as usize];
-        self.data.read_exact_at(&mut out, at).map_err(|e| Error::file(&self.path, e))?;
+        let mut data = &self.data;
+        data.seek(SeekFrom::Start(at))
+            .and_then(|_| data.read_exact(&mut out))
+            .map_err(|e| Error::file(&self.path, e))?;
         Ok(out)
     }
 }

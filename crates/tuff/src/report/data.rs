@@ -52,8 +52,9 @@ fn brief(v: f64) -> Value {
         return json!(v as i64);
     }
     let digits = 5 - v.abs().log10().floor().clamp(-300.0, 300.0) as i32;
-    let scale = 10f64.powi(digits);
-    json!((v * scale).round() / scale)
+    // A negative power is not exact, nor the same on all systems.
+    let scale = 10f64.powi(digits.abs());
+    json!(if digits < 0 { (v / scale).round() * scale } else { (v * scale).round() / scale })
 }
 
 /// The counters that the page names, of all captures.

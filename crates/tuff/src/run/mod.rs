@@ -3,15 +3,19 @@
 mod gather;
 mod merge;
 mod private;
+#[cfg_attr(unix, path = "system/unix.rs")]
+#[cfg_attr(windows, path = "system/windows.rs")]
+mod system;
 
 use crate::{check, frame, report, trace, whatif};
 use client::{Error, Result};
 use private::{Kind, Private, Process};
+
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
-use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, ExitStatus, Stdio};
+pub use system::{listen_folder, name};
 
 /// What every program may be run with.
 #[derive(clap::Args)]
@@ -76,8 +80,6 @@ pub struct Args {
     common: Common,
 }
 
-/// What the driver sends its process.
-const SIGTERM: i32 = 15;
 /// What `TUFF_FRAME` may say.
 fn numbers(text: &str) -> std::result::Result<String, String> {
     use settings::Kind;
@@ -96,6 +98,7 @@ pub struct Ended {
 
 impl Ended {
     /// Of a program that was run elsewhere.
+    #[cfg_attr(windows, expect(dead_code, reason = "only `tuff top` runs programs elsewhere"))]
     pub fn of(status: ExitStatus, why: String) -> Ended {
         Ended { status, why }
     }
@@ -105,7 +108,7 @@ impl Ended {
             return ExitCode::SUCCESS;
         }
         eprintln!("tuff: {}", self.why);
-        let code = self.status.code().or(self.status.signal().map(|s| 128 + s)).unwrap_or(1);
+        let code = self.status.code().or(system::signal(self.status).map(|s| 128 + s)).unwrap_or(1);
         ExitCode::from(u8::try_from(code).unwrap_or(1).max(1))
     }
 }
@@ -250,7 +253,7 @@ pub fn debugged(
     };
     let (ended, left) = asked(program, Kind::Debug, more, in_place)?;
     // The driver ends a program when all has been recorded.
-    if !ended.why.is_empty() && ended.status.signal() != Some(SIGTERM) {
+    if !ended.why.is_empty() && !system::ended_by_driver(ended.status) {
         eprintln!("tuff: {}", ended.why);
     }
     Ok(left)
@@ -390,7 +393,7 @@ fn show(args: &Common, folder: &Path) -> Result<()> {
         trace::write(folder, file)?;
     }
     if let Some(page) = &args.report {
-        let title = args.program.iter().map(|a| a.rsplit('/').next().unwrap_or(a)).collect::<Vec<_>>();
+        let title = args.program.iter().map(|a| name(a)).collect::<Vec<_>>();
         report::write(&[(folder, title.join(" "))], page)?;
     } else if args.capture.is_some() {
         eprintln!("tuff: {}: look at it with `tuff report {}`", folder.display(), folder.display());
@@ -401,15 +404,6 @@ fn show(args: &Common, folder: &Path) -> Result<()> {
 /// The conformance version that programs are told of: of the CTS for Vulkan 1.4, which is what the driver is tested with.
 const CONFORMANT: &str = "1.4.0.0";
 const CONFORMANCE: &str = "TUFF_CONFORMANCE";
-
-/// Where processes of this user's listen, unless they are told another folder.
-pub fn listen_folder() -> Result<PathBuf> {
-    let own = std::env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from).filter(|p| p.is_absolute());
-    let folder = own.map(|f| f.join("tuff")).or_else(|| Some(settings::state_folder()?.join("tuff/listen")));
-    folder.ok_or_else(|| {
-        Error(format!("neither XDG_RUNTIME_DIR nor HOME is set: set {}", settings::LISTEN.name))
-    })
-}
 
 /// The program, on Tuff.
 pub fn prepared(program: &[String], more: More) -> Result<Command> {
@@ -442,17 +436,16 @@ fn measured(command: &mut Command) -> Result<()> {
         let rest = std::env::var_os(variable).filter(|v| !v.is_empty());
         rest.map_or(first.clone(), |rest| [first, rest].join(OsStr::new(by)))
     };
-    let before = |variable: &str, first: OsString| joined(variable, first, ":");
+    let before = |variable: &str, first: OsString| joined(variable, first, system::SEPARATOR);
     let folder = client::drivers::layer_folder()?;
-    // VK_LAYER_PATH replaces the system's folders; VK_ADD_LAYER_PATH, which adds to them, is unknown to older loaders.
-    let system = ["/etc/vulkan/explicit_layer.d", "/usr/share/vulkan/explicit_layer.d"];
+    let (variable, searched) = system::layers();
     let installed = folder.clone();
-    let mut path = before("VK_LAYER_PATH", folder.into_os_string());
-    for folder in system.into_iter().filter(|&f| Path::new(f) != installed) {
-        path = [path, folder.into()].join(OsStr::new(":"));
+    let mut path = before(variable, folder.into_os_string());
+    for folder in searched.iter().filter(|f| Path::new(f) != installed) {
+        path = [path, folder.into()].join(OsStr::new(system::SEPARATOR));
     }
     command
-        .env("VK_LAYER_PATH", path)
+        .env(variable, path)
         .env("VK_INSTANCE_LAYERS", before("VK_INSTANCE_LAYERS", client::drivers::LAYER.into()))
         // Whoever disables all layers does not mean this one.
         .env(

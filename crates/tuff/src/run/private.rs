@@ -1,6 +1,7 @@
 //! The folder of a run: what each process of a program leaves there, under a name of its own, so that processes that run side by side
 //! take nothing from each other.
 
+use super::system;
 use client::{Error, Result};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -69,10 +70,7 @@ impl Process {
     /// It has not ended.
     pub fn runs(&self) -> bool {
         let number = self.name.split('.').next().unwrap_or_default();
-        // After the program's name in brackets: Z is one that has ended.
-        let state = std::fs::read_to_string(format!("/proc/{number}/stat")).ok();
-        let state = state.and_then(|s| s.rsplit_once(") ").and_then(|(_, s)| s.chars().next()));
-        state.is_some_and(|s| s != 'Z' && s != 'X')
+        system::runs(number)
     }
 }
 
@@ -112,7 +110,7 @@ impl Private {
             let line = std::fs::read(&path).unwrap_or_default();
             let program = line.split(|b| *b == 0).next().unwrap_or_default();
             let program = String::from_utf8_lossy(program);
-            let program = program.rsplit('/').next().unwrap_or_default().to_string();
+            let program = system::name(&program).to_string();
             Process { name: name(&path), program }
         };
         entries(&self.folder.path().join(PROCESSES)).into_iter().map(of).collect()

@@ -73,7 +73,7 @@ pub fn run(args: &Args) -> Result<ExitCode> {
         Some(path) => std::fs::write(path, text()).map_err(|e| Error::file(path, e)),
         None => Ok(()),
     };
-    let name = args.program[0].rsplit('/').next().unwrap_or_default();
+    let name = run::name(&args.program[0]);
     write(&args.json, &|| formats::json(&report))?;
     write(&args.junit, &|| formats::junit(&report, name))?;
     write(&args.sarif, &|| formats::sarif(&report))?;

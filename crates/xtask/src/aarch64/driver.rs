@@ -3,7 +3,7 @@
 use super::system::System;
 use super::{AARCH64, CPU};
 use crate::cargo::{call, icd_file, on_driver, own_driver, target_folder};
-use crate::same::{PROGRAMS, children, compare, outcome};
+use crate::same::{PROGRAMS, Report, children, outcome};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
@@ -35,7 +35,7 @@ pub fn run(all: bool) -> Result<(), String> {
     summary(&system, &icd)?;
     let here = children(&[], |_| ())?;
     let there = children(&["--target", AARCH64.triple], |command| AARCH64.prepare(command))?;
-    let mut wrong = Vec::new();
+    let mut report = Report::new("x86-64");
     for program in &PROGRAMS {
         let (cases, want) = program.native(&here, &own, &folder)?;
         for way in if all { &ALL[..] } else { &USUAL[..] } {
@@ -45,14 +45,16 @@ pub fn run(all: bool) -> Result<(), String> {
             // Whatever runs, not what runs often alone.
             command.env("TUFF_JIT", "always");
             let name = format!("{} ({}, {} threads)", program.name, way.level, way.threads);
-            match outcome(command, &icd, &folder, &cases, program.counts) {
-                Ok(got) => compare(&name, &want, &got, program.counts, &mut wrong),
-                Err(e) => wrong.push(format!("{name}: {e}")),
-            }
+            report.compare(
+                &name,
+                &want,
+                outcome(command, &icd, &folder, &cases, program.counts),
+                program.counts,
+            );
             println!("xtask: {:.0} s", start.elapsed().as_secs_f64());
         }
     }
-    if wrong.is_empty() { Ok(()) } else { Err(wrong.join("\n")) }
+    report.end()
 }
 
 /// Builds the driver as it is released, and gives an ICD file for it.

@@ -7,12 +7,18 @@ use super::{Tables, legacy, sizes};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
-/// Commands that take what no driver can check: objects of another library, in this process.
-const FOREIGN: [&str; 7] = [
+/// Commands that take what no driver can check: objects of another library, in this process; and those of Windows.
+const FOREIGN: [&str; 13] = [
     "vkCreateXlibSurfaceKHR",
     "vkCreateWaylandSurfaceKHR",
     "vkCreateXcbSurfaceKHR",
     "vkCreateWin32SurfaceKHR",
+    "vkGetFenceWin32HandleKHR",
+    "vkGetMemoryWin32HandleKHR",
+    "vkGetMemoryWin32HandlePropertiesKHR",
+    "vkGetSemaphoreWin32HandleKHR",
+    "vkImportFenceWin32HandleKHR",
+    "vkImportSemaphoreWin32HandleKHR",
     "vkGetPhysicalDeviceXlibPresentationSupportKHR",
     "vkGetPhysicalDeviceWaylandPresentationSupportKHR",
     "vkGetPhysicalDeviceXcbPresentationSupportKHR",

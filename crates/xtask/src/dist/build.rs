@@ -54,5 +54,11 @@ fn flags(source: &Path, target: &Path) -> Result<Vec<String>, String> {
     let mut prefixes = vec![(std, STD), (cargo, CRATES), (of(source), SOURCES), (of(target), BUILT)];
     // cargo names the target folder as it was told.
     prefixes.push((target.display().to_string(), BUILT));
-    Ok(prefixes.into_iter().map(|(from, to)| format!("--remap-path-prefix={from}={to}")).collect())
+    let mut flags: Vec<_> =
+        prefixes.into_iter().map(|(from, to)| format!("--remap-path-prefix={from}={to}")).collect();
+    if super::target().is_some_and(|to| to.triple == crate::windows::WINDOWS.triple) {
+        // The linker would write the time into the headers of programs and libraries.
+        flags.push("-Clink-arg=-Wl,--no-insert-timestamp".into());
+    }
+    Ok(flags)
 }

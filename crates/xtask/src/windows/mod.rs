@@ -1,10 +1,14 @@
 //! `cargo xtask windows`: that Tuff is the same on Windows. The driver and the conformance programs are built by mingw for x86-64, and run
 //! under Wine: they must say what they say on Linux, case by case, and cost the same.
 
+mod layer;
+mod tool;
+
 use crate::aarch64::Foreign;
 use crate::cargo::{call, cargo, icd_file, own_driver, root, target_folder};
 use crate::needs::{Need, has_program, provide};
-use crate::same::{PROGRAMS, children, compare, outcome};
+use crate::same::{PROGRAMS, Report, children, of, outcome};
+use layer::Place;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -12,7 +16,7 @@ use std::time::Instant;
 
 #[derive(clap::Args)]
 pub struct Args {
-    /// Run only these conformance programs, such as `scene-child`; `tests`: those of crates alone.
+    /// Run only these conformance programs, such as `scene-child`; `tests`: those of crates alone; `tuff`: its commands.
     #[arg(long, value_delimiter = ',')]
     only: Vec<String>,
     /// A Vulkan loader for Windows (vulkan-1.dll; docs/windows.md has how to build one). Without one, programs load the driver itself.
@@ -21,9 +25,12 @@ pub struct Args {
     /// Run the programs with plain kernels on one thread, and without compiled shaders, besides.
     #[arg(long)]
     all: bool,
-    /// Run the driver as it is released, instead of the quicker build of `cargo build`.
+    /// Run the driver, the layer and `tuff` as they are released, instead of the quicker build of `cargo build`.
     #[arg(long)]
     release: bool,
+    /// Run those that were built to this folder before, for example by `cargo xtask dist`.
+    #[arg(long, value_name = "FOLDER", conflicts_with = "release")]
+    built: Option<PathBuf>,
 }
 
 /// Windows, as another machine that packages are for.
@@ -31,15 +38,18 @@ pub const WINDOWS: Foreign = Foreign { triple: TRIPLE, machine: "x86_64" };
 
 const TRIPLE: &str = "x86_64-pc-windows-gnu";
 
-/// The conformance program that makes windows.
-const WINDOW: &str = "window-child";
+/// What `--only` calls the tests of crates.
+const TESTS: &str = "tests";
+
+/// Conformance programs of Windows alone, and whether they need a display: each line is a case that passed, or says what is wrong.
+const OWN: [(&str, bool); 2] = [("window-child", true), ("external-child", false)];
 
 const TOOLS: [Need; 1] =
     [Need { what: "x86_64-w64-mingw32-gcc", package: "gcc-mingw-w64-x86-64", here: has_program }];
 
 /// (Wine's DXGI, which the loader asks for adapters, needs a display.)
 const NEEDS: [Need; 3] = [
-    Need { what: "wine", package: "wine64", here: has_program },
+    Need { what: "wine", package: "wine", here: has_program },
     Need { what: "xvfb-run", package: "xvfb", here: has_program },
     Need { what: "xauth", package: "xauth", here: has_program },
 ];
@@ -104,16 +114,16 @@ impl Wine {
             .env_remove("WAYLAND_DISPLAY");
     }
 
-    /// Tells the loader of the driver alone, by the registry: it does not look at variables in a process with more rights than the user's,
-    /// and Wine's processes have them all.
-    fn register(&self, icd: &Path) -> Result<(), String> {
-        const KEY: &str = "HKLM\\SOFTWARE\\Khronos\\Vulkan\\Drivers";
+    /// Tells the loader of one manifest alone, by the registry: it does not look at variables in a process with more rights than the
+    /// user's, and Wine's processes have them all. `what`: `Drivers` or `ExplicitLayers`.
+    fn register(&self, what: &str, manifest: &Path) -> Result<(), String> {
+        let key = format!("HKLM\\SOFTWARE\\Khronos\\Vulkan\\{what}");
         let mut forget = self.run("reg");
-        forget.args(["delete", KEY, "/f"]);
+        forget.args(["delete", &key, "/f"]);
         // (There may be none.)
         let _ = forget.status();
         let mut add = self.run("reg");
-        add.args(["add", KEY, "/f", "/v"]).arg(of_windows(icd)).args(["/t", "REG_DWORD", "/d", "0"]);
+        add.args(["add", &key, "/f", "/v"]).arg(of_windows(manifest)).args(["/t", "REG_DWORD", "/d", "0"]);
         call(add)
     }
 }
@@ -132,30 +142,59 @@ pub fn provide_tools(whom: &str) -> Result<(), String> {
 }
 
 pub fn run(args: &Args) -> Result<(), String> {
+    let known = |name: &String| {
+        [TESTS, layer::CHILD, tool::NAME].contains(&&**name)
+            || OWN.iter().any(|p| p.0 == name)
+            || PROGRAMS.iter().any(|p| p.name == name)
+    };
+    if let Some(name) = args.only.iter().find(|name| !known(name)) {
+        return Err(format!("no conformance program {name} is compared"));
+    }
+    if args.loader.is_none() && args.only.iter().any(|name| name == layer::CHILD) {
+        return Err(format!("{} needs --loader: without a loader there are no layers", layer::CHILD));
+    }
     provide_tools("tests")?;
     provide("tests for Windows", &NEEDS)?;
     let folder = target_folder().join("windows");
     let wine = Wine::new(&folder)?;
     let wanted = |name: &str| args.only.is_empty() || args.only.iter().any(|o| o == name);
-    if wanted("tests") {
-        tests(&wine)?;
+    let mut report = Report::new("Linux");
+    if wanted(TESTS)
+        && let Err(e) = tests(&wine)
+    {
+        report.wrong(e);
     }
     let programs: Vec<_> = PROGRAMS.iter().filter(|p| wanted(p.name)).collect();
-    if programs.is_empty() && !wanted(WINDOW) {
-        return Ok(());
+    // Without a loader there are no layers.
+    let layered = wanted(layer::CHILD) && args.loader.is_some();
+    let own: Vec<_> = OWN.iter().filter(|p| wanted(p.0)).collect();
+    if programs.is_empty() && own.is_empty() && !layered && !wanted(tool::NAME) {
+        return report.end();
     }
-    let icd = build(&folder, args.release)?;
+    let built = build(args)?;
+    let icd = icd(&folder, &built)?;
     let there = children(&["--target", TRIPLE], |_| ())?;
     let way = Way { batch: way(args, &wine, &folder, &icd)?, wine };
-    let mut wrong = Vec::new();
-    if wanted(WINDOW)
-        && let Err(e) = shown(&way, &there)
-    {
-        wrong.push(e);
+    for &&(name, display) in &own {
+        if let Err(e) = passes(&way, &of(&there, name)?, name, display) {
+            report.wrong(e);
+        }
     }
-    if !programs.is_empty() {
-        let own = own_driver(&folder, &[])?;
+    if layered || wanted(tool::NAME) || !programs.is_empty() {
+        let more: &[&str] = if layered { &[tool::NAME, layer::CRATE] } else { &[tool::NAME] };
+        let own = own_driver(&folder.join("linux"), more)?;
         let here = children(&[], |_| ())?;
+        if layered {
+            let [here, there] = [&here, &there].map(|list| of(list, layer::CHILD));
+            let here = Place { program: &here?, icd: &own, library: Place::linux() };
+            let there = Place { program: &there?, icd: &icd, library: Place::windows(&built) };
+            layer::compare(&way.wine, &folder, &here, &there, &mut report)?;
+        }
+        if wanted(tool::NAME) {
+            let place = |programs, name: &str| tool::Place { folder: folder.join(name), programs };
+            let (here, there) = (place(&here, "linux/tool"), place(&there, "tool"));
+            tool::compare(&way.wine, &here, &there, [&own, &icd], &built, &mut report)?;
+        }
         for program in programs {
             let (cases, want) = program.native(&here, &own, &folder)?;
             for settings in if args.all { &SETTINGS[..] } else { &SETTINGS[..1] } {
@@ -163,15 +202,17 @@ pub fn run(args: &Args) -> Result<(), String> {
                 let mut command = way.run(&program.of(&there)?, false);
                 command.envs(settings.iter().copied());
                 let name = settings.iter().fold(program.name.to_string(), |n, (k, v)| format!("{n} {k}={v}"));
-                match outcome(command, &icd, &folder, &cases, program.counts) {
-                    Ok(got) => compare(&name, &want, &got, program.counts, &mut wrong),
-                    Err(e) => wrong.push(format!("{name}: {e}")),
-                }
+                report.compare(
+                    &name,
+                    &want,
+                    outcome(command, &icd, &folder, &cases, program.counts),
+                    program.counts,
+                );
                 println!("xtask: {:.0} s", start.elapsed().as_secs_f64());
             }
         }
     }
-    if wrong.is_empty() { Ok(()) } else { Err(wrong.join("\n")) }
+    report.end()
 }
 
 /// Settings that programs run with, the usual ones first.
@@ -201,24 +242,22 @@ impl Way {
 
 fn way(args: &Args, wine: &Wine, folder: &Path, icd: &Path) -> Result<Option<PathBuf>, String> {
     let Some(loader) = &args.loader else { return direct(folder, icd).map(Some) };
-    wine.register(icd)?;
+    wine.register("Drivers", icd)?;
     let beside = target_folder().join(TRIPLE).join("debug/vulkan-1.dll");
     std::fs::copy(loader, &beside).map_err(|e| format!("{}: {e}", loader.display()))?;
     Ok(None)
 }
 
-/// Pictures are seen in a window.
-fn shown(way: &Way, programs: &[(String, PathBuf)]) -> Result<(), String> {
-    let found = programs.iter().find(|(name, _)| name == WINDOW);
-    let (_, exe) = found.ok_or(format!("conformance has no {WINDOW}"))?;
-    let output = way.run(exe, true).output().map_err(|e| format!("{WINDOW}: {e}"))?;
+/// Runs a program whose lines are cases that pass.
+fn passes(way: &Way, program: &Path, name: &str, display: bool) -> Result<(), String> {
+    let output = way.run(program, display).output().map_err(|e| format!("{name}: {e}"))?;
     let text = String::from_utf8_lossy(&output.stdout);
-    let good = text.lines().filter(|l| !l.starts_with("WRONG")).count();
-    println!("xtask: {WINDOW}: {good} pictures are seen");
-    match output.status.success() && good > 0 && good == text.lines().count() {
+    let (all, good) = (text.lines().count(), text.lines().filter(|l| !l.starts_with("WRONG")).count());
+    println!("xtask: {name}: {good} of {all} cases pass");
+    match output.status.success() && good > 0 && good == all {
         true => Ok(()),
         false => {
-            Err(format!("{WINDOW}: {}\n{text}\n{}", output.status, String::from_utf8_lossy(&output.stderr)))
+            Err(format!("{name}: {}\n{text}\n{}", output.status, String::from_utf8_lossy(&output.stderr)))
         }
     }
 }
@@ -236,19 +275,28 @@ fn direct(folder: &Path, icd: &Path) -> Result<PathBuf, String> {
 fn tests(wine: &Wine) -> Result<(), String> {
     let mut tests = cargo(&["test", "--target", TRIPLE, "--no-fail-fast", "--lib"]);
     tests.args(CRATES.iter().flat_map(|name| ["-p", name]));
+    // (It reads sources, whose paths have other separators there.)
+    tests.args(["--", "--skip", "no_kernel_is_left_out"]);
     tests.env("CARGO_TARGET_X86_64_PC_WINDOWS_GNU_RUNNER", "wine");
     wine.prepare(&mut tests);
     tests.env_remove("DISPLAY");
     call(tests)
 }
 
-/// Builds the driver, and gives an ICD file for it.
-fn build(folder: &Path, release: bool) -> Result<PathBuf, String> {
-    let profile = if release { "release" } else { "debug" };
-    let mut build = cargo(&["build", "-p", "icd", "--target", TRIPLE]);
-    build.args(release.then_some("--release"));
+/// Builds the driver, the layer and `tuff`; the folder that they lie in.
+fn build(args: &Args) -> Result<PathBuf, String> {
+    if let Some(folder) = &args.built {
+        return std::path::absolute(folder).map_err(|e| format!("{}: {e}", folder.display()));
+    }
+    let mut build = cargo(&["build", "-p", "icd", "-p", layer::CRATE, "-p", tool::NAME, "--target", TRIPLE]);
+    build.args(args.release.then_some("--release"));
     call(build)?;
-    let library = target_folder().join(TRIPLE).join(profile).join("vulkan_tuff.dll");
+    Ok(target_folder().join(TRIPLE).join(if args.release { "release" } else { "debug" }))
+}
+
+/// An ICD file for the driver in a folder.
+fn icd(folder: &Path, built: &Path) -> Result<PathBuf, String> {
+    let library = built.join("vulkan_tuff.dll");
     let size = library.metadata().map_err(|e| format!("{}: {e}", library.display()))?.len();
     println!("xtask: {size} bytes of {}", library.display());
     let icd = folder.join("tuff_icd.json");

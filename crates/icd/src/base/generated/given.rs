@@ -417,6 +417,15 @@ impl<'a> In<'a, vk::PresentRegionKHR<'a>> {
     }
 }
 
+impl<'a> In<'a, vk::D3D12FenceSubmitInfoKHR<'a>> {
+    pub fn wait_semaphore_values(self) -> &'a [u64] {
+        unsafe { array(self.p_wait_semaphore_values, self.wait_semaphore_values_count as usize) }
+    }
+    pub fn signal_semaphore_values(self) -> &'a [u64] {
+        unsafe { array(self.p_signal_semaphore_values, self.signal_semaphore_values_count as usize) }
+    }
+}
+
 impl<'a> In<'a, vk::RenderPassMultiviewCreateInfo<'a>> {
     pub fn view_masks(self) -> &'a [u32] {
         unsafe { array(self.p_view_masks, self.subpass_count as usize) }

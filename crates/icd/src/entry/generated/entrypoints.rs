@@ -7477,6 +7477,30 @@ pub unsafe extern "system" fn vkGetFenceStatus(device: vk::Device, fence: vk::Fe
         )
     }
 }
+pub unsafe extern "system" fn vkGetFenceWin32HandleKHR(
+    device: vk::Device,
+    p_get_win32_handle_info: *const vk::FenceGetWin32HandleInfoKHR<'_>,
+    p_handle: *mut vk::HANDLE,
+) -> vk::Result {
+    if p_get_win32_handle_info.is_null() || p_handle.is_null() {
+        return guard::missing(c"vkGetFenceWin32HandleKHR", vk::Result::ERROR_UNKNOWN);
+    }
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::device::Device, _>(
+            c"vkGetFenceWin32HandleKHR",
+            device,
+            vk::Result::ERROR_UNKNOWN,
+            |this| {
+                crate::legacy::generated::imp::get_fence_win32_handle_khr(
+                    this,
+                    p_get_win32_handle_info,
+                    p_handle,
+                )
+            },
+        )
+    }
+}
 pub unsafe extern "system" fn vkGetGeneratedCommandsMemoryRequirementsEXT(
     device: vk::Device,
     p_info: *const vk::GeneratedCommandsMemoryRequirementsInfoEXT<'_>,
@@ -7781,6 +7805,56 @@ pub unsafe extern "system" fn vkGetMemoryHostPointerPropertiesEXT(
                     handle_type,
                     p_host_pointer,
                     p_memory_host_pointer_properties,
+                )
+            },
+        )
+    }
+}
+pub unsafe extern "system" fn vkGetMemoryWin32HandleKHR(
+    device: vk::Device,
+    p_get_win32_handle_info: *const vk::MemoryGetWin32HandleInfoKHR<'_>,
+    p_handle: *mut vk::HANDLE,
+) -> vk::Result {
+    if p_get_win32_handle_info.is_null() || p_handle.is_null() {
+        return guard::missing(c"vkGetMemoryWin32HandleKHR", vk::Result::ERROR_UNKNOWN);
+    }
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::device::Device, _>(
+            c"vkGetMemoryWin32HandleKHR",
+            device,
+            vk::Result::ERROR_UNKNOWN,
+            |this| {
+                crate::legacy::generated::imp::get_memory_win32_handle_khr(
+                    this,
+                    p_get_win32_handle_info,
+                    p_handle,
+                )
+            },
+        )
+    }
+}
+pub unsafe extern "system" fn vkGetMemoryWin32HandlePropertiesKHR(
+    device: vk::Device,
+    handle_type: vk::ExternalMemoryHandleTypeFlags,
+    handle: vk::HANDLE,
+    p_memory_win32_handle_properties: *mut vk::MemoryWin32HandlePropertiesKHR<'_>,
+) -> vk::Result {
+    if p_memory_win32_handle_properties.is_null() {
+        return guard::missing(c"vkGetMemoryWin32HandlePropertiesKHR", vk::Result::ERROR_UNKNOWN);
+    }
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::device::Device, _>(
+            c"vkGetMemoryWin32HandlePropertiesKHR",
+            device,
+            vk::Result::ERROR_UNKNOWN,
+            |this| {
+                crate::legacy::generated::imp::get_memory_win32_handle_properties_khr(
+                    this,
+                    handle_type,
+                    handle,
+                    p_memory_win32_handle_properties,
                 )
             },
         )
@@ -9223,6 +9297,30 @@ pub unsafe extern "system" fn vkGetSemaphoreFdKHR(
         )
     }
 }
+pub unsafe extern "system" fn vkGetSemaphoreWin32HandleKHR(
+    device: vk::Device,
+    p_get_win32_handle_info: *const vk::SemaphoreGetWin32HandleInfoKHR<'_>,
+    p_handle: *mut vk::HANDLE,
+) -> vk::Result {
+    if p_get_win32_handle_info.is_null() || p_handle.is_null() {
+        return guard::missing(c"vkGetSemaphoreWin32HandleKHR", vk::Result::ERROR_UNKNOWN);
+    }
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::device::Device, _>(
+            c"vkGetSemaphoreWin32HandleKHR",
+            device,
+            vk::Result::ERROR_UNKNOWN,
+            |this| {
+                crate::legacy::generated::imp::get_semaphore_win32_handle_khr(
+                    this,
+                    p_get_win32_handle_info,
+                    p_handle,
+                )
+            },
+        )
+    }
+}
 pub unsafe extern "system" fn vkGetShaderBinaryDataEXT(
     device: vk::Device,
     shader: vk::ShaderEXT,
@@ -9443,6 +9541,31 @@ pub unsafe extern "system" fn vkImportFenceFdKHR(
         )
     }
 }
+pub unsafe extern "system" fn vkImportFenceWin32HandleKHR(
+    device: vk::Device,
+    p_import_fence_win32_handle_info: *const vk::ImportFenceWin32HandleInfoKHR<'_>,
+) -> vk::Result {
+    if p_import_fence_win32_handle_info.is_null() {
+        return guard::missing(c"vkImportFenceWin32HandleKHR", vk::Result::ERROR_UNKNOWN);
+    }
+    if crate::base::alloc::is_short() {
+        return vk::Result::ERROR_OUT_OF_HOST_MEMORY;
+    }
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::device::Device, _>(
+            c"vkImportFenceWin32HandleKHR",
+            device,
+            vk::Result::ERROR_UNKNOWN,
+            |this| {
+                crate::legacy::generated::imp::import_fence_win32_handle_khr(
+                    this,
+                    p_import_fence_win32_handle_info,
+                )
+            },
+        )
+    }
+}
 pub unsafe extern "system" fn vkImportSemaphoreFdKHR(
     device: vk::Device,
     p_import_semaphore_fd_info: *const vk::ImportSemaphoreFdInfoKHR<'_>,
@@ -9460,6 +9583,31 @@ pub unsafe extern "system" fn vkImportSemaphoreFdKHR(
             device,
             vk::Result::ERROR_UNKNOWN,
             |this| crate::legacy::generated::imp::import_semaphore_fd_khr(this, p_import_semaphore_fd_info),
+        )
+    }
+}
+pub unsafe extern "system" fn vkImportSemaphoreWin32HandleKHR(
+    device: vk::Device,
+    p_import_semaphore_win32_handle_info: *const vk::ImportSemaphoreWin32HandleInfoKHR<'_>,
+) -> vk::Result {
+    if p_import_semaphore_win32_handle_info.is_null() {
+        return guard::missing(c"vkImportSemaphoreWin32HandleKHR", vk::Result::ERROR_UNKNOWN);
+    }
+    if crate::base::alloc::is_short() {
+        return vk::Result::ERROR_OUT_OF_HOST_MEMORY;
+    }
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::device::Device, _>(
+            c"vkImportSemaphoreWin32HandleKHR",
+            device,
+            vk::Result::ERROR_UNKNOWN,
+            |this| {
+                crate::legacy::generated::imp::import_semaphore_win32_handle_khr(
+                    this,
+                    p_import_semaphore_win32_handle_info,
+                )
+            },
         )
     }
 }
@@ -13341,6 +13489,13 @@ pub(crate) static ENTRIES: &[Entry] = &[
         extensions: &[],
     },
     Entry {
+        name: c"vkGetFenceWin32HandleKHR",
+        function: vkGetFenceWin32HandleKHR as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[ext::VK_KHR_EXTERNAL_FENCE_WIN32],
+    },
+    Entry {
         name: c"vkGetGeneratedCommandsMemoryRequirementsEXT",
         function: vkGetGeneratedCommandsMemoryRequirementsEXT as *const (),
         level: Level::Device,
@@ -13472,6 +13627,20 @@ pub(crate) static ENTRIES: &[Entry] = &[
         level: Level::Device,
         core: 0,
         extensions: &[ext::VK_EXT_EXTERNAL_MEMORY_HOST],
+    },
+    Entry {
+        name: c"vkGetMemoryWin32HandleKHR",
+        function: vkGetMemoryWin32HandleKHR as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[ext::VK_KHR_EXTERNAL_MEMORY_WIN32],
+    },
+    Entry {
+        name: c"vkGetMemoryWin32HandlePropertiesKHR",
+        function: vkGetMemoryWin32HandlePropertiesKHR as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[ext::VK_KHR_EXTERNAL_MEMORY_WIN32],
     },
     Entry {
         name: c"vkGetMicromapBuildSizesEXT",
@@ -13999,6 +14168,13 @@ pub(crate) static ENTRIES: &[Entry] = &[
         extensions: &[ext::VK_KHR_EXTERNAL_SEMAPHORE_FD],
     },
     Entry {
+        name: c"vkGetSemaphoreWin32HandleKHR",
+        function: vkGetSemaphoreWin32HandleKHR as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[ext::VK_KHR_EXTERNAL_SEMAPHORE_WIN32],
+    },
+    Entry {
         name: c"vkGetShaderBinaryDataEXT",
         function: vkGetShaderBinaryDataEXT as *const (),
         level: Level::Device,
@@ -14069,11 +14245,25 @@ pub(crate) static ENTRIES: &[Entry] = &[
         extensions: &[ext::VK_KHR_EXTERNAL_FENCE_FD],
     },
     Entry {
+        name: c"vkImportFenceWin32HandleKHR",
+        function: vkImportFenceWin32HandleKHR as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[ext::VK_KHR_EXTERNAL_FENCE_WIN32],
+    },
+    Entry {
         name: c"vkImportSemaphoreFdKHR",
         function: vkImportSemaphoreFdKHR as *const (),
         level: Level::Device,
         core: 0,
         extensions: &[ext::VK_KHR_EXTERNAL_SEMAPHORE_FD],
+    },
+    Entry {
+        name: c"vkImportSemaphoreWin32HandleKHR",
+        function: vkImportSemaphoreWin32HandleKHR as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[ext::VK_KHR_EXTERNAL_SEMAPHORE_WIN32],
     },
     Entry {
         name: c"vkInvalidateMappedMemoryRanges",

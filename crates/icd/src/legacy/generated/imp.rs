@@ -4649,6 +4649,18 @@ pub(crate) unsafe fn get_fence_status(this: &crate::device::Device, fence: vk::F
 }
 
 #[inline]
+pub(crate) unsafe fn get_fence_win32_handle_khr(
+    this: &crate::device::Device,
+    p_get_win32_handle_info: *const vk::FenceGetWin32HandleInfoKHR<'_>,
+    p_handle: *mut vk::HANDLE,
+) -> vk::Result {
+    // SAFETY: the application keeps Vulkan's valid usage, as the caller promises.
+    unsafe {
+        crate::sync::handles::get_fence_win32_handle_khr(this, In::new(&*p_get_win32_handle_info), p_handle)
+    }
+}
+
+#[inline]
 pub(crate) unsafe fn get_generated_commands_memory_requirements_ext(
     this: &crate::device::Device,
     p_info: *const vk::GeneratedCommandsMemoryRequirementsInfoEXT<'_>,
@@ -4839,6 +4851,34 @@ pub(crate) unsafe fn get_memory_host_pointer_properties_ext(
             handle_type,
             p_host_pointer,
             Fill::new(&mut *p_memory_host_pointer_properties),
+        )
+    }
+}
+
+#[inline]
+pub(crate) unsafe fn get_memory_win32_handle_khr(
+    this: &crate::device::Device,
+    p_get_win32_handle_info: *const vk::MemoryGetWin32HandleInfoKHR<'_>,
+    p_handle: *mut vk::HANDLE,
+) -> vk::Result {
+    // SAFETY: the application keeps Vulkan's valid usage, as the caller promises.
+    unsafe { crate::memory::get_memory_win32_handle_khr(this, In::new(&*p_get_win32_handle_info), p_handle) }
+}
+
+#[inline]
+pub(crate) unsafe fn get_memory_win32_handle_properties_khr(
+    this: &crate::device::Device,
+    handle_type: vk::ExternalMemoryHandleTypeFlags,
+    handle: vk::HANDLE,
+    p_memory_win32_handle_properties: *mut vk::MemoryWin32HandlePropertiesKHR<'_>,
+) -> vk::Result {
+    // SAFETY: the application keeps Vulkan's valid usage, as the caller promises.
+    unsafe {
+        crate::memory::get_memory_win32_handle_properties_khr(
+            this,
+            handle_type,
+            handle,
+            Fill::new(&mut *p_memory_win32_handle_properties),
         )
     }
 }
@@ -5719,6 +5759,22 @@ pub(crate) unsafe fn get_semaphore_fd_khr(
 }
 
 #[inline]
+pub(crate) unsafe fn get_semaphore_win32_handle_khr(
+    this: &crate::device::Device,
+    p_get_win32_handle_info: *const vk::SemaphoreGetWin32HandleInfoKHR<'_>,
+    p_handle: *mut vk::HANDLE,
+) -> vk::Result {
+    // SAFETY: the application keeps Vulkan's valid usage, as the caller promises.
+    unsafe {
+        crate::sync::handles::get_semaphore_win32_handle_khr(
+            this,
+            In::new(&*p_get_win32_handle_info),
+            p_handle,
+        )
+    }
+}
+
+#[inline]
 pub(crate) unsafe fn get_shader_binary_data_ext(
     this: &crate::device::Device,
     shader: vk::ShaderEXT,
@@ -5879,12 +5935,37 @@ pub(crate) unsafe fn import_fence_fd_khr(
 }
 
 #[inline]
+pub(crate) unsafe fn import_fence_win32_handle_khr(
+    this: &crate::device::Device,
+    p_import_fence_win32_handle_info: *const vk::ImportFenceWin32HandleInfoKHR<'_>,
+) -> vk::Result {
+    // SAFETY: the application keeps Vulkan's valid usage, as the caller promises.
+    unsafe {
+        crate::sync::handles::import_fence_win32_handle_khr(this, In::new(&*p_import_fence_win32_handle_info))
+    }
+}
+
+#[inline]
 pub(crate) unsafe fn import_semaphore_fd_khr(
     this: &crate::device::Device,
     p_import_semaphore_fd_info: *const vk::ImportSemaphoreFdInfoKHR<'_>,
 ) -> vk::Result {
     // SAFETY: the application keeps Vulkan's valid usage, as the caller promises.
     unsafe { crate::sync::semaphore::import_semaphore_fd_khr(this, In::new(&*p_import_semaphore_fd_info)) }
+}
+
+#[inline]
+pub(crate) unsafe fn import_semaphore_win32_handle_khr(
+    this: &crate::device::Device,
+    p_import_semaphore_win32_handle_info: *const vk::ImportSemaphoreWin32HandleInfoKHR<'_>,
+) -> vk::Result {
+    // SAFETY: the application keeps Vulkan's valid usage, as the caller promises.
+    unsafe {
+        crate::sync::handles::import_semaphore_win32_handle_khr(
+            this,
+            In::new(&*p_import_semaphore_win32_handle_info),
+        )
+    }
 }
 
 #[inline]

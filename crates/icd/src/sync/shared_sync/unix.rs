@@ -1,8 +1,40 @@
-//! Linux: sync files.
+//! Linux: opaque descriptors, and sync files.
 
+use super::known;
 use crate::base::answer::{Answer, invalid};
+use crate::base::given::In;
+use crate::device::Device;
+use machine::payload::{BYTES, Kind, Payload, Shared};
 use std::ffi::c_int;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::sync::Arc;
+
+/// Memory for the payload of such a semaphore.
+pub(crate) fn of_semaphore(_: In<vk::SemaphoreCreateInfo>) -> Option<Shared> {
+    Shared::new(BYTES as u64)
+}
+
+/// Memory for the payload of such a fence.
+pub(crate) fn of_fence(_: In<vk::FenceCreateInfo>) -> Option<Shared> {
+    Shared::new(BYTES as u64)
+}
+
+/// The payload of another's descriptor, which is the driver's from then on.
+pub(crate) fn opened(device: &Device, fd: c_int, kinds: &[Kind]) -> Answer<Arc<Payload>> {
+    let payload = Payload::import(fd, kinds).ok_or_else(|| {
+        _ = invalid(&format!("the descriptor {fd} is none of a payload of this kind"));
+        vk::Result::ERROR_INVALID_EXTERNAL_HANDLE
+    })?;
+    known(device, payload)
+}
+
+/// Another descriptor of a payload that may be shared.
+pub(crate) fn exported(payload: Option<&Arc<Payload>>) -> Answer<c_int> {
+    match payload {
+        Some(p) => p.export().ok_or(vk::Result::ERROR_TOO_MANY_OBJECTS),
+        None => Err(invalid("a descriptor is asked for of what was not created to be exported")),
+    }
+}
 
 /// Waits for a sync file's signal, and closes it; −1 is one that has come.
 pub(crate) fn signalled(fd: c_int) -> Answer {
