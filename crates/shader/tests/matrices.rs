@@ -92,7 +92,7 @@ fn what_cannot_be_is_an_error() {
     let rows: &[(&str, Change, &str)] = &[
         ("matrices", Constant(48, 0), "cooperative matrices of 32 × 0"),
         ("matrices", Constant(48, 0x8000_0000), "cooperative matrices of 32 × 2147483648"),
-        ("matrices", Constant(48, 40), "cooperative matrices of 32 × 40"),
+        ("matrices", Constant(48, 36), "cooperative matrices of 32 × 36"),
         ("matrices", Word(element, 4, main), "recursion"),
         ("matrices", Word(element, 4, sum), "parameter 0 of the function is of another type"),
         ("matrices", Word(element, 4, 1), "the callee is not a function"),
