@@ -1,11 +1,12 @@
 //! How kernels over [`simd::Steps`] get their forms ([`simd::form`]). They are `cold`: their time goes into memory and masks, and wider
 //! vectors would not make them faster. Those that move whole vectors are `wide`: they are over [`simd::Simd`], and all levels have a form.
 
-/// The form of `fn name<L: Steps>(L, &mut State, At) -> *const Op` (`#[inline(always)]`) for a level.
+/// The form of `fn name<L: Steps>(L, &mut State, At) -> *const Op` (`#[inline(always)]`) for a level; with `wide` before it, of
+/// `fn name<S: Simd>(S, …)`.
 macro_rules! kernel_form {
-    (wide $level:expr, $($name:ident)::+) => {{
+    (@of $bound:ident [$($option:tt)*] $level:expr, $($name:ident)::+) => {{
         #[inline(always)]
-        unsafe fn body<S: ::simd::Simd>(
+        unsafe fn body<S: ::simd::$bound>(
             s: S,
             st: &mut $crate::state::State,
             op: *const ::shader::bytecode::Op,
@@ -18,31 +19,18 @@ macro_rules! kernel_form {
             unsafe fn(
                 st: &mut $crate::state::State,
                 op: *const ::shader::bytecode::Op,
-            ) -> *const ::shader::bytecode::Op = body
+            ) -> *const ::shader::bytecode::Op = body $($option)*
         )
     }};
-    ($level:expr, $($name:ident)::+) => {{
-        #[inline(always)]
-        unsafe fn body<L: ::simd::Steps>(
-            l: L,
-            st: &mut $crate::state::State,
-            op: *const ::shader::bytecode::Op,
-        ) -> *const ::shader::bytecode::Op {
-            // SAFETY: the caller's.
-            $($name)::+(l, st, unsafe { $crate::state::At::new(op) })
-        }
-        ::simd::form!(
-            $level,
-            unsafe fn(
-                st: &mut $crate::state::State,
-                op: *const ::shader::bytecode::Op,
-            ) -> *const ::shader::bytecode::Op = body;
-            cold
-        )
-    }};
+    (wide $level:expr, $($name:ident)::+) => {
+        $crate::kernels::forms::kernel_form!(@of Simd [] $level, $($name)::+)
+    };
+    ($level:expr, $($name:ident)::+) => {
+        $crate::kernels::forms::kernel_form!(@of Steps [; cold] $level, $($name)::+)
+    };
 }
 
-/// Makes `register`, which puts this file's kernels into a table: `kernels! { CODE OTHER = name; wide CODE = name; … }`.
+/// Makes `register`, which puts this file's kernels into a table: `kernels! { CODE OTHER = name; … (wide CODE = name) … }`.
 macro_rules! kernels {
     ($($($code:ident)+ = $name:ident;)* $((wide $wide:ident = $of_wide:ident))*) => {
         /// Puts this file's kernels into the table.

@@ -9,7 +9,7 @@ pub mod counters;
 pub mod decide;
 mod plan;
 
-use super::emit::{Arg, Emit, Made};
+use super::emit::{Arg, Emit, Made, TooMuch};
 use super::machine::{ALWAYS, Branch, CALL, EXECUTING, Gather, Jump, KEPT, Parts, ROW, Scalar, Target};
 use super::nodes::region::{Loop, To};
 use crate::recording::Id;
@@ -131,6 +131,45 @@ impl Cycle<'_> {
         for (_, j) in self.waiting.extract_if(.., |w| w.0 == to) {
             self.e.m.land(j);
         }
+    }
+
+    /// Kept registers of the wave, of so many vectors of a warp, are loaded; those that blocks write first are not.
+    pub fn load_pins(&mut self, sides: usize) -> Made<()> {
+        for pin in self.pins.clone() {
+            if pin.reg.is_uniform() && self.region.uniforms.contains(&pin.reg) {
+                continue;
+            }
+            for k in 0..if pin.reg.is_uniform() { 1 } else { sides } {
+                self.e.set_side(k);
+                let from = self.e.register(pin.reg);
+                self.e.m.load(pin.first + k as u8, from)?;
+            }
+        }
+        self.e.set_side(0);
+        Ok(())
+    }
+
+    /// The blocks, and the ways out.
+    pub fn all_blocks(&mut self, sides: usize) -> Made<()> {
+        self.labels = vec![None; self.region.blocks.len()];
+        for b in 0..self.region.blocks.len() {
+            self.labels[b] = Some(self.e.m.here());
+            self.land(To::Block(b));
+            self.block(b)?;
+        }
+        let mut ends = vec![];
+        for lanes in [true, false] {
+            if self.waiting.iter().any(|w| w.0 == To::Out(lanes)) {
+                self.land(To::Out(lanes));
+                self.out(lanes, sides)?;
+                ends.push(self.e.m.jump(ALWAYS)?);
+            }
+        }
+        if !self.waiting.is_empty() {
+            return Err(TooMuch);
+        }
+        ends.into_iter().for_each(|j| self.e.m.land(j));
+        Ok(())
     }
 
     /// A jump to a block, or out of the loop.

@@ -16,12 +16,15 @@ use super::frame::{BITS, LIVE, LONGS, REGS, ROWS, WORDS, row};
 use super::loops::tables;
 use crate::jit::cycle::Cycle;
 use crate::jit::nodes::body::{Body, Item};
-use crate::jit::nodes::region::{Block, To};
+use crate::jit::nodes::region::Block;
 use crate::kernels::compiled::{Context, Memory, Storage};
 use crate::recording::{Id, Node};
 use access::memory;
 use shader::bytecode::{Reg, UNIT_BYTES};
 use std::mem::offset_of;
+
+/// Vectors of a warp.
+const QUADS: usize = 4;
 
 /// The context, in a segment's state's stead, and the warp's number.
 pub const CONTEXT: u8 = super::frame::STATE;
@@ -190,7 +193,7 @@ impl Cycle<'_> {
 
     /// Takes the next warp through the loop.
     fn warp(&mut self) -> Made<()> {
-        self.e.set_sides(4, false);
+        self.e.set_sides(QUADS, false);
         self.pin(4);
         let m = &mut self.e.m;
         m.dnm(ADD_X_6, WORDS, REGS, WARP)?;
@@ -209,36 +212,8 @@ impl Cycle<'_> {
             self.spread_bits(Mem::at(BITS, unit * UNIT_BYTES), to)?;
         }
         self.warps_later()?;
-        for pin in self.pins.clone() {
-            if pin.reg.is_uniform() && self.region.uniforms.contains(&pin.reg) {
-                continue;
-            }
-            for k in 0..if pin.reg.is_uniform() { 1 } else { 4 } {
-                self.e.set_side(k);
-                let from = self.e.register(pin.reg);
-                self.e.m.load(pin.first + k as u8, from)?;
-            }
-        }
-        self.e.set_side(0);
-        self.labels = vec![None; self.region.blocks.len()];
-        for b in 0..self.region.blocks.len() {
-            self.labels[b] = Some(self.e.m.here());
-            self.land(To::Block(b));
-            self.block(b)?;
-        }
-        let mut ends = vec![];
-        for lanes in [true, false] {
-            if self.waiting.iter().any(|w| w.0 == To::Out(lanes)) {
-                self.land(To::Out(lanes));
-                self.out(lanes)?;
-                ends.push(self.e.m.jump(JUMP)?);
-            }
-        }
-        if !self.waiting.is_empty() {
-            return Err(TooMuch);
-        }
-        ends.into_iter().for_each(|j| self.e.m.land(j));
-        Ok(())
+        self.load_pins(QUADS)?;
+        self.all_blocks(QUADS)
     }
 
     /// Bool registers and their rows, in order.
@@ -249,14 +224,14 @@ impl Cycle<'_> {
     }
 
     /// A warp leaves the loop.
-    fn out(&mut self, lanes: bool) -> Made<()> {
+    pub fn out(&mut self, lanes: bool, sides: usize) -> Made<()> {
         let region = self.region;
         let Some((_, live)) = &region.exits[!lanes as usize] else { return Err(TooMuch) };
         for pin in self.pins.clone() {
             if pin.reg.is_uniform() || !pin.written || !live.has(pin.reg.unit()) {
                 continue;
             }
-            for k in 0..4 {
+            for k in 0..sides {
                 self.e.set_side(k);
                 let to = self.e.register(pin.reg);
                 self.e.m.store(to, pin.first + k as u8)?;

@@ -15,7 +15,6 @@ pub use parts::Parts;
 use super::assembler::{Jump, Made, TooMuch, VectorWidth};
 use super::frame::{LIVE, OFFSETS, REGS, WARPS, low, row};
 use crate::jit::cycle::Cycle;
-use crate::jit::nodes::region::To;
 use crate::kernels::compiled::{Context, Memory, Storage};
 use crate::recording::Id;
 use access::memory;
@@ -215,40 +214,12 @@ impl<'r> Cycle<'r> {
             }
         }
         self.warps_later()?;
-        for pin in self.pins.clone() {
-            if pin.reg.is_uniform() && self.region.uniforms.contains(&pin.reg) {
-                continue;
-            }
-            for k in 0..if pin.reg.is_uniform() { 1 } else { sides } {
-                self.e.set_side(k);
-                let from = self.e.register(pin.reg);
-                self.e.m.load(pin.first + k as u8, from)?;
-            }
-        }
-        self.e.set_side(0);
-        self.labels = vec![None; self.region.blocks.len()];
-        for b in 0..self.region.blocks.len() {
-            self.labels[b] = Some(self.e.m.here());
-            self.land(To::Block(b));
-            self.block(b)?;
-        }
-        let mut ends = vec![];
-        for lanes in [true, false] {
-            if self.waiting.iter().any(|w| w.0 == To::Out(lanes)) {
-                self.land(To::Out(lanes));
-                self.out(lanes, sides)?;
-                ends.push(self.e.m.jump(Code::Jmp_rel32_64)?);
-            }
-        }
-        if !self.waiting.is_empty() {
-            return Err(TooMuch);
-        }
-        ends.into_iter().for_each(|j| self.e.m.land(j));
-        Ok(())
+        self.load_pins(sides)?;
+        self.all_blocks(sides)
     }
 
     /// A warp leaves the loop.
-    fn out(&mut self, lanes: bool, sides: usize) -> Made<()> {
+    pub fn out(&mut self, lanes: bool, sides: usize) -> Made<()> {
         let region = self.region;
         let Some((_, live)) = &region.exits[!lanes as usize] else { return Err(TooMuch) };
         for pin in self.pins.clone() {
