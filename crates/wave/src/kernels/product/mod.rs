@@ -152,12 +152,13 @@ impl Packs {
         unsafe {
             self.left(s, x, signs, l);
             self.right(s, x, signs, r);
-            let (left, right) = (self.left[l].assume_init_ref(), self.right[r].assume_init_ref());
+            let (left, right) = (&self.left[l], &self.right[r]);
+            // These packs are shorter than their types.
             #[cfg(target_arch = "x86_64")]
             if self.vnni {
                 return vnni::one(x, signs[1], at_once, left, right);
             }
-            bytes::one(s, x, at_once, left, right);
+            bytes::one(s, x, at_once, left.assume_init_ref(), right.assume_init_ref());
         }
     }
 
@@ -174,8 +175,7 @@ impl Packs {
             self.left(s, x[0], signs, l);
             self.right(s, x[0], signs, first);
             self.right(s, x[1], signs, second);
-            let right = [self.right[first].assume_init_ref(), self.right[second].assume_init_ref()];
-            vnni::two(x[0], x[1], signs[1], self.left[l].assume_init_ref(), right);
+            vnni::two(x[0], x[1], signs[1], &self.left[l], [&self.right[first], &self.right[second]]);
         }
     }
 }

@@ -70,7 +70,7 @@ pub unsafe fn pack_right(x: &Rows, [left, right]: [bool; 2], to: &mut MaybeUnini
 // No closures here and below: they would be code for any CPU.
 macro_rules! rows {
     ($right:expr) => {{
-        let right = (&raw const *$right).cast::<__m512i>();
+        let right = $right.as_ptr().cast::<__m512i>();
         // SAFETY: of a pack as it was written.
         unsafe { ([*right, *right.add(1), *right.add(2), *right.add(3)], *right.add(4)) }
     }};
@@ -82,7 +82,7 @@ macro_rules! row {
         // SAFETY (all): the caller's; of packs as they were written.
         unsafe {
             $($sum = _mm512_add_epi32($columns, _mm512_load_si512($x.sum($i).cast()));)*
-            let factors = (&raw const *$left).cast::<[i32; 4]>().add($i);
+            let factors = $left.as_ptr().cast::<[i32; 4]>().add($i);
             for g in 0..4 {
                 let factor = _mm512_set1_epi32((*factors)[g]);
                 $($sum = match $right_signed {
@@ -97,7 +97,13 @@ macro_rules! row {
 /// # Safety
 /// As [`pack_left`].
 #[target_feature(enable = "avx512f,avx512bw,avx512vnni")]
-pub unsafe fn one(x: &Rows, right_signed: bool, at_once: bool, left: &PackedLeft, right: &PackedRight) {
+pub unsafe fn one(
+    x: &Rows,
+    right_signed: bool,
+    at_once: bool,
+    left: &MaybeUninit<PackedLeft>,
+    right: &MaybeUninit<PackedRight>,
+) {
     let (rows, columns) = rows!(right);
     let mut all = [columns; ROWS];
     for i in 0..ROWS {
@@ -124,7 +130,13 @@ pub unsafe fn one(x: &Rows, right_signed: bool, at_once: bool, left: &PackedLeft
 /// # Safety
 /// As [`pack_left`]; the products are a pair ([`shader::bytecode::ProductGroup::pair`]).
 #[target_feature(enable = "avx512f,avx512bw,avx512vnni")]
-pub unsafe fn two(x: &Rows, y: &Rows, right_signed: bool, left: &PackedLeft, right: [&PackedRight; 2]) {
+pub unsafe fn two(
+    x: &Rows,
+    y: &Rows,
+    right_signed: bool,
+    left: &MaybeUninit<PackedLeft>,
+    right: [&MaybeUninit<PackedRight>; 2],
+) {
     let (rows_x, columns_x) = rows!(right[0]);
     let (rows_y, columns_y) = rows!(right[1]);
     for i in 0..ROWS {
