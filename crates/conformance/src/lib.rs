@@ -27,6 +27,9 @@ pub mod scenes;
 pub mod traces;
 pub mod trips;
 
+/// The variable with the emulator's command, under which a program that is started by a test runs as the test does.
+pub const EMULATOR: &str = "CONFORMANCE_EMULATOR";
+
 use client::compute::KernelInfo;
 use client::{Buffer, Context, Kernel};
 use std::rc::Rc;

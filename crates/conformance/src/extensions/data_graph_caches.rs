@@ -108,8 +108,12 @@ fn run(rig: &Rig) -> Found {
     }
     let file = client::scratch("graph-of-a-cache").map_err(text)?;
     std::fs::write(&file, format!("{}\n{}\n", hex(&identifier), hex(&data))).map_err(text)?;
-    let program = std::env::current_exe().map_err(text)?;
-    let child = std::process::Command::new(program).arg(NAME).env(KEPT, &file).output().map_err(text)?;
+    // An emulated program cannot start another one by itself, unless the system knows the emulator.
+    let emulator = std::env::var(crate::EMULATOR).unwrap_or_default();
+    let program = std::env::current_exe().map_err(text)?.display().to_string();
+    let words: Vec<&str> = emulator.split_whitespace().chain([&*program, NAME]).collect();
+    let child =
+        std::process::Command::new(words[0]).args(&words[1..]).env(KEPT, &file).output().map_err(text)?;
     let _ = std::fs::remove_file(&file);
     if !child.status.success() {
         let [out, err] = [&child.stdout, &child.stderr].map(|t| String::from_utf8_lossy(t));

@@ -56,6 +56,7 @@ impl System {
         let mut command = Command::new("prlimit");
         command.args([&format!("--as={ADDRESSES}"), "qemu-aarch64"]);
         command.args(options).arg("-L").arg(&self.root).arg(program);
+        command.env("CONFORMANCE_EMULATOR", format!("qemu-aarch64 -L {}", self.root.display()));
         command.env_remove("LD_LIBRARY_PATH").env_remove("DISPLAY").env_remove("WAYLAND_DISPLAY");
         command
     }
