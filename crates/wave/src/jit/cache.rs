@@ -1,8 +1,9 @@
 //! Instructions that were written as data become what the CPU executes.
 //!
-//! x86-64 keeps its caches coherent. AArch64's instruction cache may have what was there before, and data may wait in the data cache; so
-//! whoever wrote code cleans the one and invalidates the other, on all CPUs, before anybody is told where it is (Arm ARM B2.7.4.2). A
-//! thread that is told executes an `isb` before it goes there: it may have fetched ahead what lay there before ([`ready`]).
+//! x86-64 keeps its caches coherent; AArch64 does not. There, the data cache may still hold the new instructions, and the instruction cache
+//! the old contents. So the thread that writes code cleans the data cache and invalidates the instruction caches of all CPUs, before it
+//! publishes the address (Arm ARM B2.7.4.2). A thread that gets the address executes an `isb` before it goes there, because it may have
+//! fetched instructions in advance ([`ready`]).
 
 /// What lies in `code` may be executed from now on by threads that call [`ready`].
 #[cfg(target_arch = "aarch64")]

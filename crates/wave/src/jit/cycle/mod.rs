@@ -11,6 +11,7 @@ mod plan;
 
 use super::emit::{Arg, Emit, Made, TooMuch};
 use super::machine::{ALWAYS, Branch, CALL, EXECUTING, Gather, Jump, KEPT, Parts, ROW, Scalar, Target};
+use super::nodes::live::Set;
 use super::nodes::region::{Loop, To};
 use crate::recording::Id;
 use counters::Counter;
@@ -143,6 +144,22 @@ impl Cycle<'_> {
                 self.e.set_side(k);
                 let from = self.e.register(pin.reg);
                 self.e.m.load(pin.first + k as u8, from)?;
+            }
+        }
+        self.e.set_side(0);
+        Ok(())
+    }
+
+    /// Kept registers that were written and are read later go back to the wave's.
+    pub fn store_pins(&mut self, live: &Set, sides: usize) -> Made<()> {
+        for pin in self.pins.clone() {
+            if pin.reg.is_uniform() || !pin.written || !live.has(pin.reg.unit()) {
+                continue;
+            }
+            for k in 0..sides {
+                self.e.set_side(k);
+                let to = self.e.register(pin.reg);
+                self.e.m.store(to, pin.first + k as u8)?;
             }
         }
         self.e.set_side(0);

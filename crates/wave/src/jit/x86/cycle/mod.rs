@@ -222,17 +222,7 @@ impl<'r> Cycle<'r> {
     pub fn out(&mut self, lanes: bool, sides: usize) -> Made<()> {
         let region = self.region;
         let Some((_, live)) = &region.exits[!lanes as usize] else { return Err(TooMuch) };
-        for pin in self.pins.clone() {
-            if pin.reg.is_uniform() || !pin.written || !live.has(pin.reg.unit()) {
-                continue;
-            }
-            for k in 0..sides {
-                self.e.set_side(k);
-                let to = self.e.register(pin.reg);
-                self.e.m.store(to, pin.first + k as u8)?;
-            }
-        }
-        self.e.set_side(0);
+        self.store_pins(live, sides)?;
         self.end_counters()?;
         self.out_later()?;
         self.end_lanes(lanes)
